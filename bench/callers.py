@@ -174,16 +174,12 @@ class Library:
 def show(name: str, results: dict[int, list[dict]]) -> None:
     """Prints one library's table."""
     middle = {
-        callers: {
-            key: statistics.median(r[key] for r in rounds) for key in rounds[0]
-        }
+        callers: {key: statistics.median(r[key] for r in rounds) for key in rounds[0]}
         for callers, rounds in results.items()
     }
     best = max(one["rate"] for one in middle.values())
     print(f"\n{name}\n")
-    print(
-        "| callers | calls/s | of best | p50 | p99 | of fair | threads beyond |"
-    )
+    print("| callers | calls/s | of best | p50 | p99 | of fair | threads beyond |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for callers, one in middle.items():
         most = max(r["threads"] for r in results[callers])
@@ -213,9 +209,7 @@ def main() -> None:
     own = [sys.executable, "-m", "hotaru"]
     libraries = {"hotaru": Library(own, kind)}
     if options.unordered:
-        libraries["hotaru, unordered"] = Library(
-            own, kind, HOTARU_ADMISSION="off"
-        )
+        libraries["hotaru, unordered"] = Library(own, kind, HOTARU_ADMISSION="off")
     if options.peer:
         libraries["torch"] = Library([options.peer], kind)
     results = {name: {callers: [] for callers in CALLERS} for name in libraries}

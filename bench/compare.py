@@ -97,11 +97,7 @@ def measure(workers: dict[str, Worker], tasks: list[str], options) -> dict:
     results = {task: {name: [] for name in workers} for task in tasks}
     for number in range(options.rounds):
         if sys.stderr.isatty():
-            print(
-                f"\rround {number + 1}/{options.rounds}",
-                end="",
-                file=sys.stderr,
-            )
+            print(f"\rround {number + 1}/{options.rounds}", end="", file=sys.stderr)
         # Who goes first changes from round to round.
         order = list(workers)[:: 1 if number % 2 else -1]
         for task in tasks:
@@ -257,8 +253,7 @@ def main() -> int:
         "round_seconds": results,
     }
     print(
-        f"{report['processor']}, {options.threads} thread(s), "
-        f"{options.rounds} rounds"
+        f"{report['processor']}, {options.threads} thread(s), {options.rounds} rounds"
     )
     if report["peak_gflops"]:
         print(f"FMA peak {report['peak_gflops']:.0f} GFLOP/s")

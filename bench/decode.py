@@ -39,9 +39,7 @@ class Int8Linear(torch.nn.Module):
     def __init__(self, weight):
         super().__init__()
         scale = weight.abs().amax(1) / 127
-        self.register_buffer(
-            "weight", (weight / scale[:, None]).round().to(torch.int8)
-        )
+        self.register_buffer("weight", (weight / scale[:, None]).round().to(torch.int8))
         self.register_buffer("scale", scale)
 
     def forward(self, x):
@@ -178,8 +176,7 @@ def make(size, precision, path):
             kind = kinds.get(precision, float_linear)
             made = kind(weight.to(dtype))
         total += sum(
-            t.numel() * t.element_size()
-            for t in (*made.parameters(), *made.buffers())
+            t.numel() * t.element_size() for t in (*made.parameters(), *made.buffers())
         )
         return made
 
@@ -329,9 +326,7 @@ def measure(size, precision, path, threads, peer, turns):
     row["share_with_caches"] = row["share"] * whole
     if others:
         row["peer_tokens_per_s"] = 1 / statistics.median(others)
-        row["over_peer"] = statistics.median(
-            o / t for o, t in zip(others, times)
-        )
+        row["over_peer"] = statistics.median(o / t for o, t in zip(others, times))
     return row
 
 
@@ -417,9 +412,7 @@ def main():
                     if not Path(path).exists():
                         write_gguf(args.peer, path, precision, size)
                 for threads in args.threads:
-                    row = measure(
-                        size, precision, path, threads, args.peer, args.turns
-                    )
+                    row = measure(size, precision, path, threads, args.peer, args.turns)
                     rows.append(row)
                     print(json.dumps(row), flush=True)
     if args.json:

@@ -97,14 +97,10 @@ def main() -> int:
     workers = {n: start(own, r, options.threads) for n, r in HOTARU.items()}
     if options.peer:
         peer = [options.peer]
-        workers |= {
-            n: start(peer, r, options.threads) for n, r in PEERS.items()
-        }
+        workers |= {n: start(peer, r, options.threads) for n, r in PEERS.items()}
     base = next(iter(HOTARU))
     tasks = [
-        task
-        for task in workers[base].tasks
-        if not options.only or options.only in task
+        task for task in workers[base].tasks if not options.only or options.only in task
     ]
     results = compare.measure(workers, tasks, options)
     for worker in workers.values():

@@ -116,10 +116,7 @@ def resnet(width=64):
 
 # Makers of the models, and the shapes of their arguments.
 MODELS = {
-    **{
-        name: (make, [shape])
-        for name, (make, shape) in networks.NETWORKS.items()
-    },
+    **{name: (make, [shape]) for name, (make, shape) in networks.NETWORKS.items()},
     "LSTM(128) step": (Step, [(1, 1, 128)] * 3),
     "transformer, 64 tokens": (transformer, [(64, 128)]),
     "MobileNet-like": (mobile, [(1, 3, 96, 96)]),

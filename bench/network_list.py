@@ -47,9 +47,7 @@ class Tagger(nn.Module):
     def __init__(self, width=128, hidden=256):
         super().__init__()
         self.token = nn.Embedding(onnx_models.TOKENS, width)
-        self.lstm = nn.LSTM(
-            width, hidden, 2, bidirectional=True, batch_first=True
-        )
+        self.lstm = nn.LSTM(width, hidden, 2, bidirectional=True, batch_first=True)
         self.head = nn.Linear(2 * hidden, 32)
 
     def forward(self, tokens):
@@ -66,10 +64,7 @@ class Mixer(nn.Module):
             nn.Linear(patches, width // 2),
             nn.Linear(width // 2, patches),
         )
-        self.up, self.down = (
-            nn.Linear(width, 4 * width),
-            nn.Linear(4 * width, width),
-        )
+        self.up, self.down = (nn.Linear(width, 4 * width), nn.Linear(4 * width, width))
 
     def forward(self, x):
         y = self.norm1(x).transpose(1, 2)
@@ -107,17 +102,13 @@ class Detector(nn.Module):
     def __init__(self, width=96, classes=20, anchors=3):
         super().__init__()
         widths = (64, 128, 256, 512)
-        self.stem = nn.Sequential(
-            convolution(3, 32, 3, 2), convolution(32, 64, 3, 2)
-        )
+        self.stem = nn.Sequential(convolution(3, 32, 3, 2), convolution(32, 64, 3, 2))
         self.steps = nn.ModuleList(
             nn.Sequential(convolution(a, b, 3, 2), convolution(b, b, 3))
             for a, b in zip((64, *widths), widths)
         )
         self.side = nn.ModuleList(nn.Conv2d(a, width, 1) for a in widths)
-        self.smooth = nn.ModuleList(
-            convolution(width, width, 3) for _ in widths
-        )
+        self.smooth = nn.ModuleList(convolution(width, width, 3) for _ in widths)
         self.tower = nn.Sequential(*(convolution(width, width, 3),) * 2)
         self.kind = nn.Conv2d(width, anchors * classes, 3, padding=1)
         self.box = nn.Conv2d(width, anchors * 4, 3, padding=1)
@@ -207,9 +198,8 @@ def whisper():
     from transformers.models.whisper.modeling_whisper import WhisperEncoder
 
     config = t.WhisperConfig(
-        d_model=384, encoder_layers=4, encoder_attention_heads=6,
-        encoder_ffn_dim=1536,
-    )  # fmt: skip
+        d_model=384, encoder_layers=4, encoder_attention_heads=6, encoder_ffn_dim=1536
+    )
     return Only(WhisperEncoder(config))
 
 
@@ -288,11 +278,7 @@ def export(name, folder):
         try:
             with torch.no_grad(), contextlib.redirect_stdout(sys.stderr):
                 torch.onnx.export(
-                    model,
-                    arguments,
-                    str(path),
-                    dynamo=dynamo,
-                    input_names=list(inputs),
+                    model, arguments, str(path), dynamo=dynamo, input_names=list(inputs)
                 )
             return path
         except Exception as error:

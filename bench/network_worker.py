@@ -111,9 +111,7 @@ class OnnxRuntime:
         options.intra_op_num_threads = THREADS
         options.inter_op_num_threads = 1
         session = self.runtime.InferenceSession(
-            str(FOLDER / f"{name}.onnx"),
-            options,
-            providers=["CPUExecutionProvider"],
+            str(FOLDER / f"{name}.onnx"), options, providers=["CPUExecutionProvider"]
         )
         names = [one.name for one in session.get_inputs()]
         feed = dict(zip(names, given(name)))

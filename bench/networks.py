@@ -161,8 +161,7 @@ def table(lines: list[list[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*lines)]
     lines.insert(1, ["-" * width for width in widths])
     return "\n".join(
-        f"| {' | '.join(c.ljust(w) for c, w in zip(line, widths))} |"
-        for line in lines
+        f"| {' | '.join(c.ljust(w) for c, w in zip(line, widths))} |" for line in lines
     )
 
 
@@ -174,26 +173,14 @@ def show(report: dict) -> str:
     for name, row in rows.items():
         best = best_of(row)
         line = [name, cell(row, BASE), *(cell(row, e) for e in FLOAT32)]
-        precise.append(
-            [*line, f"{best[1]:.2f} {TITLES[best[0]]}" if best else ""]
-        )
-        line = [
-            name,
-            cell(row, LOW, True),
-            *(cell(row, e, True) for e in MIXED),
-        ]
+        precise.append([*line, f"{best[1]:.2f} {TITLES[best[0]]}" if best else ""])
+        line = [name, cell(row, LOW, True), *(cell(row, e, True) for e in MIXED)]
         gain = row[BASE]["seconds"] / row[LOW]["seconds"]
         mixed.append([*line, f"{gain:.2f}"])
 
     def means(engines):
         return [
-            mean(
-                [
-                    r[e]["ratio"]
-                    for r in rows.values()
-                    if "ratio" in r.get(e, {})
-                ]
-            )
+            mean([r[e]["ratio"] for r in rows.values() if "ratio" in r.get(e, {})])
             for e in engines
         ]
 
@@ -201,12 +188,7 @@ def show(report: dict) -> str:
     precise.append(["geometric mean", "", *means(FLOAT32), best])
     gains = [r[BASE]["seconds"] / r[LOW]["seconds"] for r in rows.values()]
     mixed.append(["geometric mean", "", *means(MIXED), mean(gains)])
-    text = [
-        f"{report['threads']} thread(s)\n",
-        table(precise),
-        "",
-        table(mixed),
-    ]
+    text = [f"{report['threads']} thread(s)\n", table(precise), "", table(mixed)]
     for name, row in rows.items():
         text += [
             f"{name}, {engine}: {found['skipped']}"

@@ -51,9 +51,13 @@ def model(nodes, x, constants, output):
 
 def scales(dtype, result):
     return {
-        "xs": np.float32(0.02), "xz": np.uint8(120), "ws": np.float32(0.01),
-        "wz": dtype(0), "ys": np.float32(result), "yz": np.uint8(128),
-    }  # fmt: skip
+        "xs": np.float32(0.02),
+        "xz": np.uint8(120),
+        "ws": np.float32(0.01),
+        "wz": dtype(0),
+        "ys": np.float32(result),
+        "yz": np.uint8(128),
+    }
 
 
 NAMES = ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz"]
@@ -69,9 +73,13 @@ def convolution(rng, channels, size, kernel, groups=1, stride=1, dtype=np.int8):
     x = bytes_of(rng, (1, channels, size, size), np.uint8)
     shape = (channels, channels // groups, kernel, kernel)
     node = helper.make_node(
-        "QLinearConv", NAMES, ["y"], group=groups, strides=[stride] * 2,
+        "QLinearConv",
+        NAMES,
+        ["y"],
+        group=groups,
+        strides=[stride] * 2,
         pads=[kernel // 2] * 4,
-    )  # fmt: skip
+    )
     w = bytes_of(rng, shape, dtype)
     return model([node], x, {"w": w, **scales(dtype, 0.9)}, np.uint8), x
 
@@ -101,19 +109,15 @@ CASES = {
     "matmul 16 x 768 x 768": (product, 16, 768, 768),
     "matmul 4 x 16 x 16": (product, 4, 16, 16),
     "conv 64, 56 x 56, 3 x 3": (convolution, 64, 56, 3),
-    "conv 64, 56 x 56, 3 x 3, uint8": (
-        convolution, 64, 56, 3, 1, 1, np.uint8,
-    ),
+    "conv 64, 56 x 56, 3 x 3, uint8": (convolution, 64, 56, 3, 1, 1, np.uint8),
     "conv 128, 28 x 28, 3 x 3 by 2": (convolution, 128, 28, 3, 1, 2),
     "conv 256, 14 x 14, 1 x 1": (convolution, 256, 14, 1),
     "conv 512, 7 x 7, 3 x 3": (convolution, 512, 7, 3),
     "conv 64, 56 x 56, 3 x 3, depthwise": (convolution, 64, 56, 3, 64),
-    "conv 144, 28 x 28, 3 x 3 by 2, depthwise": (
-        convolution, 144, 28, 3, 144, 2,
-    ),
+    "conv 144, 28 x 28, 3 x 3 by 2, depthwise": (convolution, 144, 28, 3, 144, 2),
     "dynamic 128 x 768 x 768": (dynamic, 128, 768, 768),
     "dynamic 1 x 768 x 768": (dynamic, 1, 768, 768),
-}  # fmt: skip
+}
 
 
 def peer(data, x, threads):

@@ -61,10 +61,7 @@ class Squeeze(nn.Module):
 
     def __init__(self, width, inner):
         super().__init__()
-        self.down, self.up = (
-            nn.Conv2d(width, inner, 1),
-            nn.Conv2d(inner, width, 1),
-        )
+        self.down, self.up = (nn.Conv2d(width, inner, 1), nn.Conv2d(inner, width, 1))
 
     def forward(self, x):
         y = F.silu(self.down(F.adaptive_avg_pool2d(x, 1)))
@@ -74,9 +71,7 @@ class Squeeze(nn.Module):
 class Inverted(nn.Module):
     """MobileNetV2's block, or EfficientNet's: wide within, narrow without."""
 
-    def __init__(
-        self, inputs, outputs, stride, expand, kernel=3, squeeze=False
-    ):
+    def __init__(self, inputs, outputs, stride, expand, kernel=3, squeeze=False):
         super().__init__()
         width = inputs * expand
         act = nn.SiLU if squeeze else nn.ReLU6
@@ -103,9 +98,14 @@ def mobilenet():
     layers = [*convolution(3, 32, 3, 2, relu=False), act()]
     inputs = 32
     for expand, outputs, count, stride in (
-        (1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2),
-        (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1),
-    ):  # fmt: skip
+        (1, 16, 1, 1),
+        (6, 24, 2, 2),
+        (6, 32, 3, 2),
+        (6, 64, 4, 2),
+        (6, 96, 3, 1),
+        (6, 160, 3, 2),
+        (6, 320, 1, 1),
+    ):
         for j in range(count):
             layers += [Inverted(inputs, outputs, 1 if j else stride, expand)]
             inputs = outputs
@@ -119,9 +119,14 @@ def efficientnet():
     layers = [*convolution(3, 32, 3, 2, relu=False), nn.SiLU()]
     inputs = 32
     for expand, outputs, count, stride, kernel in (
-        (1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3),
-        (6, 112, 3, 1, 5), (6, 192, 4, 2, 5), (6, 320, 1, 1, 3),
-    ):  # fmt: skip
+        (1, 16, 1, 1, 3),
+        (6, 24, 2, 2, 3),
+        (6, 40, 2, 2, 5),
+        (6, 80, 3, 2, 3),
+        (6, 112, 3, 1, 5),
+        (6, 192, 4, 2, 5),
+        (6, 320, 1, 1, 3),
+    ):
         for j in range(count):
             step = 1 if j else stride
             layers += [Inverted(inputs, outputs, step, expand, kernel, True)]
@@ -142,13 +147,9 @@ class UNet(nn.Module):
             return nn.Sequential(first, convolution(outputs, outputs, 3))
 
         widths = [width << i for i in range(levels)]
-        self.down = nn.ModuleList(
-            twice(a, b) for a, b in zip([3, *widths], widths)
-        )
+        self.down = nn.ModuleList(twice(a, b) for a, b in zip([3, *widths], widths))
         pairs = list(zip(widths[1:], widths))[::-1]
-        self.up = nn.ModuleList(
-            nn.ConvTranspose2d(a, b, 2, stride=2) for a, b in pairs
-        )
+        self.up = nn.ModuleList(nn.ConvTranspose2d(a, b, 2, stride=2) for a, b in pairs)
         self.join = nn.ModuleList(twice(2 * b, b) for a, b in pairs)
         self.last = nn.Conv2d(width, 2, 1)
 
@@ -169,9 +170,7 @@ class Attention(nn.Module):
     def __init__(self, width, heads, sdpa, causal=False):
         super().__init__()
         self.heads, self.sdpa, self.causal = heads, sdpa, causal
-        self.q, self.k, self.v, self.out = (
-            nn.Linear(width, width) for _ in range(4)
-        )
+        self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
 
     def forward(self, x, mask=None):
         batch, length, width = x.shape
@@ -417,8 +416,7 @@ def dynamic(arguments):
     """Batches, and lengths of texts, may be any."""
     axes = {2: {0: "batch", 1: "length"}}
     return {
-        f"x{i}": axes.get(one.dim(), {0: "batch"})
-        for i, one in enumerate(arguments)
+        f"x{i}": axes.get(one.dim(), {0: "batch"}) for i, one in enumerate(arguments)
     }
 
 

@@ -74,9 +74,17 @@ def starts(workers: dict, tasks: list[str]) -> dict:
 def show(report: dict) -> None:
     """Prints the report as a Markdown table."""
     lines = [
-        ["", "hotaru", "ONNX Runtime", "ratio", "load and first call", "ratio",
-         "kernels", "natively"],
-    ]  # fmt: skip
+        [
+            "",
+            "hotaru",
+            "ONNX Runtime",
+            "ratio",
+            "load and first call",
+            "ratio",
+            "kernels",
+            "natively",
+        ]
+    ]
     for row in report["rows"]:
         own, peer = (sum(row["start"][name]) for name in ("hotaru", "peer"))
         lines.append(

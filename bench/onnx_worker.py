@@ -45,9 +45,7 @@ class OnnxRuntime:
         options.intra_op_num_threads = THREADS
         options.inter_op_num_threads = 1
         session = self.runtime.InferenceSession(
-            str(FOLDER / f"{stem}.onnx"),
-            options,
-            providers=["CPUExecutionProvider"],
+            str(FOLDER / f"{stem}.onnx"), options, providers=["CPUExecutionProvider"]
         )
         names = [one.name for one in session.get_inputs()]
         return lambda *given: session.run(None, dict(zip(names, given)))
@@ -135,10 +133,7 @@ def answer(request, runtime, tasks):
 
 
 def main() -> None:
-    if RUNTIME == "onnxruntime":
-        runtime = OnnxRuntime()
-    else:
-        runtime = Hotaru(RUNTIME == "native")
+    runtime = OnnxRuntime() if RUNTIME == "onnxruntime" else Hotaru(RUNTIME == "native")
     names = sorted(path.stem for path in FOLDER.glob("*.onnx"))
     hello = {"version": runtime.version, "tasks": names}
     print(json.dumps(hello), flush=True)

@@ -45,9 +45,7 @@ def row_of(task: str, rounds: list[dict]) -> dict:
 def measure(options, threads: int) -> dict:
     """All shapes, by so many threads."""
     workers = {
-        "hotaru": compare.Worker(
-            [sys.executable, "-m", "hotaru"], threads, WORKER
-        )
+        "hotaru": compare.Worker([sys.executable, "-m", "hotaru"], threads, WORKER)
     }
     if options.peer:
         workers["torch"] = compare.Worker([options.peer], threads, WORKER)

@@ -69,10 +69,7 @@ def main() -> int:
         print(f"  {megabytes(files[name]):>8}  {name}")
     if options.peer:
         done = subprocess.run(
-            [options.peer, "-c", MEASURE],
-            check=True,
-            capture_output=True,
-            text=True,
+            [options.peer, "-c", MEASURE], check=True, capture_output=True, text=True
         )
         print(f"torch with what it requires {megabytes(int(done.stdout))}")
     return 0

@@ -74,9 +74,11 @@ def sweep(options, threads: int) -> list[dict]:
         for size in options.sizes.split(","):
             for gradient in (False, True):
                 request = {
-                    "statement": statement, "size": size,
-                    "gradient": gradient, "seconds": options.seconds,
-                }  # fmt: skip
+                    "statement": statement,
+                    "size": size,
+                    "gradient": gradient,
+                    "seconds": options.seconds,
+                }
                 found = ratio(workers, request, options.rounds)
                 # Gradients that PyTorch does not have are not compared.
                 lacks = gradient and found.get("library") == "torch"

@@ -31,10 +31,7 @@ from networks import mean, table  # noqa: E402
 OWN = ("hotaru eager", "hotaru graph")
 EAGER, GRAPH = OWN
 PEERS = ("PyTorch", "torch.compile")
-WAYS = {
-    EAGER: "eager", GRAPH: "graph", "PyTorch": "eager",
-    "torch.compile": "compile",
-}  # fmt: skip
+WAYS = {EAGER: "eager", GRAPH: "graph", "PyTorch": "eager", "torch.compile": "compile"}
 
 
 def start(name: str, threads: int, options, **variables) -> compare.Worker:
@@ -89,18 +86,24 @@ def seconds(samples: dict, name: str) -> str | None:
 
 
 PAIRS = (
-    ("PyTorch", EAGER), ("PyTorch", GRAPH), ("torch.compile", EAGER),
+    ("PyTorch", EAGER),
+    ("PyTorch", GRAPH),
+    ("torch.compile", EAGER),
     ("torch.compile", GRAPH),
-)  # fmt: skip
+)
 
 
 def show(report: dict) -> str:
     """The table of times."""
     head = [
-        f"step, {report['precision']}", "hotaru, eager", "as a graph",
-        "PyTorch over eager", "over graph", "torch.compile over eager",
+        f"step, {report['precision']}",
+        "hotaru, eager",
+        "as a graph",
+        "PyTorch over eager",
         "over graph",
-    ]  # fmt: skip
+        "torch.compile over eager",
+        "over graph",
+    ]
     lines = [head]
     for network, rows in report["networks"].items():
         line = [network]
@@ -121,9 +124,11 @@ def show(report: dict) -> str:
 def losses(options) -> str:
     """How far losses after the steps are from those of eager code."""
     ways = {
-        EAGER: (EAGER, {}), "graph": (GRAPH, {}),
-        "bitwise": (GRAPH, {"bitwise": True}), "PyTorch": ("PyTorch", {}),
-    }  # fmt: skip
+        EAGER: (EAGER, {}),
+        "graph": (GRAPH, {}),
+        "bitwise": (GRAPH, {"bitwise": True}),
+        "PyTorch": ("PyTorch", {}),
+    }
     ways = {t: way for t, way in ways.items() if way[0] in options.ways}
     lines = [["largest difference of a loss", "first", "last", *list(ways)[1:]]]
     for network in options.networks:
@@ -155,9 +160,7 @@ def memory(options) -> str:
             worker = start(name, options.threads[0], options)
             made[name] = worker.ask({"peak": network}).get("bytes")
             worker.close()
-            line.append(
-                "-" if made[name] is None else f"{made[name] / 1e6:.0f}"
-            )
+            line.append("-" if made[name] is None else f"{made[name] / 1e6:.0f}")
         share = made[GRAPH] / made["PyTorch"]
         ratios.append(share)
         lines.append([*line, f"{share:.2f}"])
@@ -177,10 +180,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--bfloat16", action="store_true", help="autocast")
     parser.add_argument(
-        "--ways",
-        type=lambda t: t.split(","),
-        default=[*WAYS],
-        help=", ".join(WAYS),
+        "--ways", type=lambda t: t.split(","), default=[*WAYS], help=", ".join(WAYS)
     )
     parser.add_argument("--losses", type=int, metavar="STEPS")
     parser.add_argument("--memory", action="store_true")

@@ -32,10 +32,16 @@ def plain(parameters):
 def mnist():
     """The network of PyTorch's first example, without its dropout."""
     return nn.Sequential(
-        nn.Conv2d(1, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3), nn.ReLU(),
-        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(9216, 128), nn.ReLU(),
+        nn.Conv2d(1, 32, 3),
+        nn.ReLU(),
+        nn.Conv2d(32, 64, 3),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(9216, 128),
+        nn.ReLU(),
         nn.Linear(128, 10),
-    )  # fmt: skip
+    )
 
 
 def small_resnet():
@@ -139,9 +145,7 @@ def batch(shape, kinds, *target):
 
 
 def text(*shape):
-    return lambda: (
-        torch.randint(0, TOKENS, shape), torch.randint(0, TOKENS, shape)
-    )  # fmt: skip
+    return lambda: (torch.randint(0, TOKENS, shape), torch.randint(0, TOKENS, shape))
 
 
 def narrow_gpt():
@@ -152,59 +156,83 @@ def narrow_gpt():
 # By name: the model, its loss, its optimizer, what it is given.
 NETWORKS = {
     "mlp784_b64": (onnx_models.mlp, classes, adamw, batch((64, 784), 10, 64)),
-    "mlp784_b64_sgd": (
-        onnx_models.mlp, classes, plain, batch((64, 784), 10, 64),
-    ),
+    "mlp784_b64_sgd": (onnx_models.mlp, classes, plain, batch((64, 784), 10, 64)),
     "mnist_cnn_b64": (mnist, classes, adam, batch((64, 1, 28, 28), 10, 64)),
     "gpt_b4x128": (onnx_models.Gpt, words, adamw, text(4, 128)),
     "lstm_lm_b16x32": (onnx_models.Language, words, plain, text(16, 32)),
     "resnet50_b2x128": (
-        onnx_models.resnet, classes, momentum, batch((2, 3, 128, 128), 1000, 2),
+        onnx_models.resnet,
+        classes,
+        momentum,
+        batch((2, 3, 128, 128), 1000, 2),
     ),
     "unet_b2x64": (
-        onnx_models.UNet, pixels, adamw, batch((2, 3, 64, 64), 2, 2, 64, 64),
+        onnx_models.UNet,
+        pixels,
+        adamw,
+        batch((2, 3, 64, 64), 2, 2, 64, 64),
     ),
     "resnet_cifar_b32": (
-        small_resnet, classes, momentum, batch((32, 3, 32, 32), 10, 32),
+        small_resnet,
+        classes,
+        momentum,
+        batch((32, 3, 32, 32), 10, 32),
     ),
     "mobilenet_v2_b4x96": (
-        onnx_models.mobilenet, classes, momentum,
+        onnx_models.mobilenet,
+        classes,
+        momentum,
         batch((4, 3, 96, 96), 1000, 4),
     ),
     "efficientnet_b2x96": (
-        onnx_models.efficientnet, classes, adamw,
+        onnx_models.efficientnet,
+        classes,
+        adamw,
         batch((2, 3, 96, 96), 1000, 2),
     ),
     "convnext_b2x96": (
-        onnx_models.convnext, classes, adamw, batch((2, 3, 96, 96), 1000, 2),
+        onnx_models.convnext,
+        classes,
+        adamw,
+        batch((2, 3, 96, 96), 1000, 2),
     ),
-    "vit_small_b2": (
-        onnx_models.Vit, classes, adamw, batch((2, 3, 224, 224), 1000, 2),
-    ),
+    "vit_small_b2": (onnx_models.Vit, classes, adamw, batch((2, 3, 224, 224), 1000, 2)),
     "mixer_b2": (mixer, classes, adamw, batch((2, 3, 224, 224), 1000, 2)),
     "gru_speech_b4x100": (
-        onnx_models.Speech, frames, adam, batch((4, 80, 100), 32, 4, 50),
+        onnx_models.Speech,
+        frames,
+        adam,
+        batch((4, 80, 100), 32, 4, 50),
     ),
     "tcn_b8x200": (
-        tcn, squares, adam,
+        tcn,
+        squares,
+        adam,
         lambda: (torch.randn(8, 40, 200), torch.randn(8, 32, 200)),
     ),
     "dcgan_b16": (
-        generator, squares, adam,
+        generator,
+        squares,
+        adam,
         lambda: (torch.randn(16, 100, 1, 1), torch.randn(16, 3, 64, 64)),
     ),
     "vae_b128": (
-        Variational, own, adam,
+        Variational,
+        own,
+        adam,
         lambda: (torch.rand(128, 784), torch.randn(128, 20)),
     ),
     "dlrm_b256": (
-        Recommender, clicks, plain,
+        Recommender,
+        clicks,
+        plain,
         lambda: (
-            torch.randn(256, 13), torch.randint(0, 2000, (256, 8)),
+            torch.randn(256, 13),
+            torch.randint(0, 2000, (256, 8)),
             torch.rand(256).round(),
         ),
     ),
-}  # fmt: skip
+}
 
 
 def make(name):

@@ -137,10 +137,7 @@ def main() -> None:
     torch.set_num_threads(int(sys.argv[1]))
     torch.set_grad_enabled(False)
     torch.manual_seed(0)
-    print(
-        json.dumps({"version": torch.__version__, "tasks": list(TASKS)}),
-        flush=True,
-    )
+    print(json.dumps({"version": torch.__version__, "tasks": list(TASKS)}), flush=True)
     tasks: dict[str, Task] = {}
     for line in sys.stdin:
         try:

@@ -56,11 +56,7 @@ class RNN(nn.Module):
 
 
 # Each network with the shape of the input it is shown.
-NETWORKS = {
-    "MLP": (MLP, (10,)),
-    "CNN": (CNN, (1, 1, 28, 28)),
-    "RNN": (RNN, (10, 64)),
-}
+NETWORKS = {"MLP": (MLP, (10,)), "CNN": (CNN, (1, 1, 28, 28)), "RNN": (RNN, (10, 64))}
 
 
 def make(name):

@@ -30,9 +30,18 @@ _SCALARS = {
 }
 
 _OPERATORS = (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and",
-    "or", "xor",
-)  # fmt: skip
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "and",
+    "or",
+    "xor",
+)
 
 _HEADER = '''"""PyTorch's names and behaviour; types of every operator."""
 
@@ -142,9 +151,7 @@ def _parameters(text: str, method: bool) -> list[str]:
 
 def _spread(parameters: list[str]) -> list[str]:
     """f(2, 3) for f((2, 3)), where a list of any length is all there is."""
-    plain = (
-        parameters[: parameters.index("*")] if "*" in parameters else parameters
-    )
+    plain = parameters[: parameters.index("*")] if "*" in parameters else parameters
     lists = [p for p in plain if p != "self" and p != "input: Tensor"]
     if len(lists) != 1 or not lists[0].endswith(": Sequence[_int]"):
         return parameters
@@ -198,9 +205,7 @@ def stub(extension) -> str:
         if type(value) in kinds and not keyword.iskeyword(name):
             out.append(f"{name}: {kinds[type(value)]}")
     names = [n for n in vars(extension.ops) if n.isidentifier()]
-    names = [
-        n for n in names if not n.startswith("_") and not keyword.iskeyword(n)
-    ]
+    names = [n for n in names if not n.startswith("_") and not keyword.iskeyword(n)]
     for name in sorted(set(names) - written):
         out += _definitions(name, extension._op_schemas(name), False)
     out.append(

@@ -107,8 +107,10 @@ def headers(build: str, seconds: dict[str, float]) -> dict[str, float]:
     folder = ROOT / build
     deps = subprocess.run(
         ["ninja", "-C", str(folder), "-t", "deps"],
-        check=True, capture_output=True, text=True,
-    ).stdout  # fmt: skip
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     cost: dict[str, float] = defaultdict(float)
     current = 0.0
     for line in deps.splitlines():
@@ -135,9 +137,11 @@ def main() -> int:
     parser.add_argument("--headers", type=int, default=0, metavar="N")
     parser.add_argument("--limit", type=float, help="seconds of one object")
     parser.add_argument(
-        "--free", default="", metavar="PART",
+        "--free",
+        default="",
+        metavar="PART",
         help="objects with this in their names are not held to the limit",
-    )  # fmt: skip
+    )
     options = parser.parse_args()
     if options.limit is not None:
         options.limit *= slowness()
@@ -157,8 +161,7 @@ def main() -> int:
             above += [
                 f"{build}: {name} takes {s:.0f} s of processor time"
                 for name, s in named.items()
-                if s > options.limit
-                and not (options.free and options.free in name)
+                if s > options.limit and not (options.free and options.free in name)
             ]
         if options.headers:
             print("headers, by what is compiled again when they change:")

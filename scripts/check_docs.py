@@ -56,12 +56,7 @@ ROOTS = (
 # First parts of names that are a build's, or a reader's own.
 NOT_OURS = ("build", "build-asan", "build-tsan", "bench-out", "wheels")
 # Paths of other projects, and of folders that the library makes.
-FOREIGN = {
-    "cuda_fp16.h",
-    "distributed/ddp",
-    "hotaru/kernels",
-    "include/hotaru_torch",
-}
+FOREIGN = {"cuda_fp16.h", "distributed/ddp", "hotaru/kernels", "include/hotaru_torch"}
 # A page whose table has the paths of PyTorch's tests.
 FOREIGN_PATHS = "docs/conformance_tests.md"
 # Endings that make a word with a slash a path; others may be `x/y`.
@@ -134,9 +129,7 @@ class Files:
     def __init__(self, names: list[str]):
         self.names = set(names)
         self.folders = {
-            str(folder)
-            for name in names
-            for folder in PurePosixPath(name).parents
+            str(folder) for name in names for folder in PurePosixPath(name).parents
         }
         self.bases = {name.rpartition("/")[2] for name in names}
         self.stems = {name.rpartition(".")[0] for name in names}
@@ -152,9 +145,7 @@ class Files:
         """True if there is a file or a folder of that name or pattern."""
         name = name.rstrip("/")
         if "*" not in name:
-            return (
-                name in self.names or name in self.folders or name in self.stems
-            )
+            return name in self.names or name in self.folders or name in self.stems
         return any(fnmatchcase(file, name) for file in self.names)
 
     def finds(self, path: str, page: str) -> bool:
@@ -181,9 +172,7 @@ def broken_links(page: Page, pages: dict[str, Page], files: Files) -> list[str]:
                     found.append(f"{page.name}:{number}: no file {target}")
                     continue
             if heading and name in pages and heading not in pages[name].anchors:
-                found.append(
-                    f"{page.name}:{number}: {name} has no heading {heading}"
-                )
+                found.append(f"{page.name}:{number}: {name} has no heading {heading}")
     return found
 
 
@@ -206,9 +195,7 @@ def is_path(word: str, files: Files) -> bool:
     if first in NOT_OURS or first.startswith("."):
         return False
     if PATH.fullmatch(word):
-        return word.endswith(SUFFIXES) or (
-            first in files.firsts and "." not in first
-        )
+        return word.endswith(SUFFIXES) or (first in files.firsts and "." not in first)
     return False
 
 
@@ -292,10 +279,7 @@ def unreached(pages: dict[str, Page]) -> list[str]:
 READERS = ("hotaru/", "python/", "cli/", "libtorch/")
 WORKERS = ("tests/", "bench/", "scripts/", "examples/")
 # Names in them are examples.
-OF_THIS_CHECK = (
-    "scripts/check_docs.py",
-    "tests/python/testing/test_docs_check.py",
-)
+OF_THIS_CHECK = ("scripts/check_docs.py", "tests/python/testing/test_docs_check.py")
 NAME = r"[A-Z][A-Z0-9_]+[A-Z0-9]"
 TOUCHES = re.compile(r"\bgetenv\(|\benviron\b|\bget_env\(")
 DIRECT = re.compile(

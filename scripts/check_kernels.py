@@ -20,38 +20,44 @@ from pathlib import Path
 TABLE = Path("tests/golden/kernels_sm_90.txt")
 TARGET = "sm_90"
 GROWTH = 8
-REDUCTION = (
-    "CUDA's reduction of large angles keeps the bits of 2/pi in an array"
-)
+REDUCTION = "CUDA's reduction of large angles keeps the bits of 2/pi in an array"
 # Formulas that may use local memory, and why.
-LOCAL = {
-    "GridSample": "positions and weights of a point, which loops look up",
-    "GridSampleGrad": "positions and weights of a point, which loops look up",
-    "Sin": REDUCTION,
-    "Cos": REDUCTION,
-    "Tan": REDUCTION,
-    "Digamma": f"its tan: {REDUCTION}",
-    "Trigamma": f"its sin: {REDUCTION}",
-    "DrawCauchy": f"its tan of doubles: {REDUCTION}",
-    # Complex numbers' have the angle of the result.
-    "Exp": f"of complex numbers: {REDUCTION}",
-    "Pow": f"of complex numbers: {REDUCTION}",
-    "PowScalar": f"of complex numbers: {REDUCTION}",
-    "Sinh": f"of complex numbers: {REDUCTION}",
-    "Cosh": f"of complex numbers: {REDUCTION}",
-    "Tanh": f"of complex numbers: {REDUCTION}",
-    "Sigmoid": f"of complex numbers: {REDUCTION}",
-} | {
-    f"{name}_Unary": REDUCTION
-    for name in (
-        "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1",
-        "spherical_bessel_j0",
-    )
-} | {
-    f"{shifted}chebyshev_polynomial_{kind}_Binary": REDUCTION
-    for shifted in ("", "shifted_")
-    for kind in "tuvw"
-}  # fmt: skip
+LOCAL = (
+    {
+        "GridSample": "positions and weights of a point, which loops look up",
+        "GridSampleGrad": "positions and weights of a point, which loops look up",
+        "Sin": REDUCTION,
+        "Cos": REDUCTION,
+        "Tan": REDUCTION,
+        "Digamma": f"its tan: {REDUCTION}",
+        "Trigamma": f"its sin: {REDUCTION}",
+        "DrawCauchy": f"its tan of doubles: {REDUCTION}",
+        # Complex numbers' have the angle of the result.
+        "Exp": f"of complex numbers: {REDUCTION}",
+        "Pow": f"of complex numbers: {REDUCTION}",
+        "PowScalar": f"of complex numbers: {REDUCTION}",
+        "Sinh": f"of complex numbers: {REDUCTION}",
+        "Cosh": f"of complex numbers: {REDUCTION}",
+        "Tanh": f"of complex numbers: {REDUCTION}",
+        "Sigmoid": f"of complex numbers: {REDUCTION}",
+    }
+    | {
+        f"{name}_Unary": REDUCTION
+        for name in (
+            "airy_ai",
+            "bessel_j0",
+            "bessel_j1",
+            "bessel_y0",
+            "bessel_y1",
+            "spherical_bessel_j0",
+        )
+    }
+    | {
+        f"{shifted}chebyshev_polynomial_{kind}_Binary": REDUCTION
+        for shifted in ("", "shifted_")
+        for kind in "tuvw"
+    }
+)
 
 # Kernels of complex doubles, four registers each, that spill at most so many
 # bytes: in none of them anything but arithmetic of doubles takes time.

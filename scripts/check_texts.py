@@ -63,8 +63,13 @@ def find(words: str, places: Places) -> list[str]:
 
 def main() -> int:
     python = read("python/hotaru/*.py")
-    native = read(*(f"{root}/*.{ending}" for root in ("hotaru", "python")
-                    for ending in ("h", "cpp")))  # fmt: skip
+    native = read(
+        *(
+            f"{root}/*.{ending}"
+            for root in ("hotaru", "python")
+            for ending in ("h", "cpp")
+        )
+    )
     if words := " ".join(sys.argv[1:]):
         found = find(words, python) + find(words, native)
     else:

@@ -126,9 +126,7 @@ def draw(files: list[str], edges: Edges) -> str:
         for number, column in enumerate(columns):
             if (row, column) in used:
                 x = matrix + CELL * number + CELL / 2
-                body.append(
-                    f'<circle class="dot" cx="{x}" cy="{middle}" r="4"/>'
-                )
+                body.append(f'<circle class="dot" cx="{x}" cy="{middle}" r="4"/>')
         y = bottom = y + height + 3
     head = [
         text(MARGIN, MARGIN + 12, "hotaru's layers, the lowest below", "name"),

@@ -26,9 +26,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-CACHE = (
-    Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hotaru"
-)
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hotaru"
 TOOK = CACHE / "stage_seconds.json"
 OWED = CACHE / "stages_owed.json"
 SHOWN = 60  # lines of a stage that failed
@@ -53,15 +51,11 @@ def read_table(lines: list[str], took: dict[str, float]) -> list[Stage]:
             group += 1
             continue
         name, estimate, command = line.rstrip("\n").split("\t", 2)
-        stages.append(
-            Stage(name, command, group, float(estimate), took.get(name))
-        )
+        stages.append(Stage(name, command, group, float(estimate), took.get(name)))
     return stages
 
 
-def in_order(
-    stages: list[Stage], limited: bool, owed: list[str]
-) -> list[Stage]:
+def in_order(stages: list[Stage], limited: bool, owed: list[str]) -> list[Stage]:
     """Sorts what is owed first, then the longest; where time is limited, the
     first group comes first.
     """
@@ -121,9 +115,11 @@ class Runner:
         with log.open("wb") as out:
             status = subprocess.run(
                 ["bash", "-c", stage.command],
-                stdin=subprocess.DEVNULL, stdout=out,
-                stderr=subprocess.STDOUT, check=False,
-            ).returncode  # fmt: skip
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                check=False,
+            ).returncode
         seconds = time.monotonic() - began
         with self.lock:
             self.took[stage.name] = round(seconds, 1)
@@ -156,10 +152,7 @@ def leave_out(runner: Runner, owed: list[str]) -> None:
     remember(OWED, list(dict.fromkeys([*names, *rest])))
     if names:
         with (runner.logs.parent / "left_out").open("a") as out:
-            print(
-                "no time was left for", *names, "(next run begins there)",
-                file=out,
-            )  # fmt: skip
+            print("no time was left for", *names, "(next run begins there)", file=out)
 
 
 def main() -> int:

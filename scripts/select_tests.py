@@ -81,8 +81,11 @@ def listed(*patterns: str) -> list[str]:
     """Git's files, new ones too."""
     done = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", *patterns],
-        cwd=ROOT, check=True, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return done.stdout.splitlines()
 
 
@@ -98,9 +101,7 @@ def rows_of(folder: str, rows: list[Row]) -> list[tuple[str, Row]]:
 
 def tests_of(folder: str, rows: list[Row], files: list[str]) -> list[str]:
     patterns = [
-        one
-        for nearest, row in rows_of(folder, rows)
-        for one in row.patterns(nearest)
+        one for nearest, row in rows_of(folder, rows) for one in row.patterns(nearest)
     ]
     return [f for f in files if any(fnmatchcase(f, p) for p in patterns)]
 

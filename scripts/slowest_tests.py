@@ -30,9 +30,7 @@ class Slow:
 
     def row(self) -> str:
         computed = "" if self.processor is None else f"{self.processor:.1f}"
-        return (
-            f"| {self.seconds:.1f} | {computed} | {self.runner} | {self.name} |"
-        )
+        return f"| {self.seconds:.1f} | {computed} | {self.runner} | {self.name} |"
 
 
 def read(results: Path) -> list[Slow]:

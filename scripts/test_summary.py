@@ -33,9 +33,7 @@ def main() -> int:
             count[result] += 1
             if result == "fail":
                 failed.append(f"{report.stem}: {case.get('name')}")
-        print(
-            f"  {report.stem}: {count['pass']} passed, {count['fail']} failed"
-        )
+        print(f"  {report.stem}: {count['pass']} passed, {count['fail']} failed")
         total += count
     steps = folder / "steps"
     for line in steps.read_text().splitlines() if steps.exists() else []:

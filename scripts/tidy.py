@@ -33,9 +33,7 @@ PRECOMPILED = re.compile(r" -Winvalid-pch| -include \S*cmake_pch\.hxx")
 INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = (
-    Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    / "hotaru"
-    / "tidy"
+    Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hotaru" / "tidy"
 )
 DAYS = 60
 
@@ -46,9 +44,7 @@ def digest(path: str) -> str:
 
 
 def output_of(*command: str) -> str:
-    return subprocess.run(
-        command, check=True, capture_output=True, text=True
-    ).stdout
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 @cache
@@ -74,11 +70,7 @@ def alone(entry: dict[str, str]) -> list[dict[str, str]]:
     if unit.parent.name != "Unity" or not unit.exists():
         return [entry]
     return [
-        entry
-        | {
-            "file": source,
-            "command": entry["command"].replace(str(unit), source),
-        }
+        entry | {"file": source, "command": entry["command"].replace(str(unit), source)}
         for source in INCLUDED.findall(unit.read_text())
     ]
 
@@ -94,10 +86,7 @@ class Checks:
         self.database = json.dumps(entries)
         self.entries = {entry["file"]: entry for entry in entries}
         self.included = included(build)
-        self.always = [
-            output_of(TIDY, "--version"),
-            digest(str(ROOT / ".clang-tidy")),
-        ]
+        self.always = [output_of(TIDY, "--version"), digest(str(ROOT / ".clang-tidy"))]
 
     def stamp(self, source: str) -> Path | None:
         """The file that says that nothing was found; None: not known of."""
@@ -134,8 +123,11 @@ class Reader:
             return ""
         done = subprocess.run(
             [TIDY, "-p", self.folder, "--quiet", source],
-            cwd=ROOT, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if done.returncode or done.stdout.strip():
             return done.stdout + done.stderr
         if stamp:

@@ -61,9 +61,7 @@ def gradients(torch, statement: str, names: dict) -> list:
     if not ends or not leaves:
         return []
     given = [torch.ones_like(y) for y in ends]
-    found = torch.autograd.grad(
-        ends, list(leaves.values()), given, allow_unused=True
-    )
+    found = torch.autograd.grad(ends, list(leaves.values()), given, allow_unused=True)
     return [g for g in found if g is not None]
 
 
@@ -106,8 +104,11 @@ def run(build: Path, **more: str) -> subprocess.CompletedProcess:
     env = {**os.environ, "LD_LIBRARY_PATH": str(build / "hotaru"), **more}
     return subprocess.run(
         [sys.executable, __file__, "--hashes"],
-        env=env, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def built_alone(build: Path) -> str | None:
@@ -130,9 +131,7 @@ def main(builds: list[Path]) -> int:
         if built_alone(build) not in (None, "baseline"):
             done = run(build, HOTARU_SIMD="baseline")
             if done.returncode != 1 or "was built for" not in done.stderr:
-                wrong.append(
-                    f"{build} runs without its instruction set: {done}"
-                )
+                wrong.append(f"{build} runs without its instruction set: {done}")
     one, other = found
     wrong += [
         f"{key}: {one.get(key)} and {other.get(key)}"

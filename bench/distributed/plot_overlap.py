@@ -29,19 +29,14 @@ def traces(ranks: int) -> list[list[dict]]:
     launch = [sys.executable, "-m", "hotaru", "-m", "torch.distributed.run"]
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
-            [
-                *launch, "--standalone", f"--nproc-per-node={ranks}",
-                str(STEP), folder,
-            ],
+            [*launch, "--standalone", f"--nproc-per-node={ranks}", str(STEP), folder],
             check=True,
-        )  # fmt: skip
+        )
         found = []
         for rank in range(ranks):
             text = Path(folder, f"{rank}.json").read_text()
             events = json.loads(text)["traceEvents"]
-            found.append(
-                [e for e in events if e.get("cat") == "kernel" and e["pid"]]
-            )
+            found.append([e for e in events if e.get("cat") == "kernel" and e["pid"]])
         return found
 
 
@@ -60,9 +55,8 @@ def draw(ranks: list[list[dict]], out: str) -> None:
             ]
             y = -2.4 * rank - lane
             axes.broken_barh(
-                bars, (y - 0.4, 0.8), facecolors=color, edgecolor="white",
-                linewidth=0.4,
-            )  # fmt: skip
+                bars, (y - 0.4, 0.8), facecolors=color, edgecolor="white", linewidth=0.4
+            )
             labels.append(f"rank {rank} {name}")
             places.append(y)
     axes.set_yticks(places, labels)

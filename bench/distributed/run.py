@@ -24,17 +24,29 @@ WORKER = Path(__file__).with_name("worker.py")
 def launched(command: list[str], size: int, args: list[str]) -> list[str]:
     """By torchrun."""
     return [
-        *command, "-m", "torch.distributed.run", "--standalone",
-        f"--nproc-per-node={size}", str(WORKER), *args,
-    ]  # fmt: skip
+        *command,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        f"--nproc-per-node={size}",
+        str(WORKER),
+        *args,
+    ]
 
 
 def under_mpirun(command: list[str], size: int, args: list[str]) -> list[str]:
     """By mpirun, for its own collectives."""
     return [
-        "mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(size),
-        *command, str(WORKER), *args, "mpi",
-    ]  # fmt: skip
+        "mpirun",
+        "--allow-run-as-root",
+        "--oversubscribe",
+        "-np",
+        str(size),
+        *command,
+        str(WORKER),
+        *args,
+        "mpi",
+    ]
 
 
 def measured(command: list[str]) -> dict:
@@ -48,8 +60,7 @@ def measured(command: list[str]) -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--peer", required=True, help="a Python with PyTorch")
     parser.add_argument("--sizes", default="2,4", help="worlds")
@@ -87,9 +98,7 @@ def print_table(size: int, rounds: list[dict]) -> None:
                 cells += " | |"
                 continue
             theirs = statistics.median(r[peer][name] for r in rounds)
-            ratio = statistics.median(
-                r[peer][name] / r["hotaru"][name] for r in rounds
-            )
+            ratio = statistics.median(r[peer][name] / r["hotaru"][name] for r in rounds)
             cells += f" {theirs:,.0f} | {ratio:.2f} |"
         print(f"| {name} | {ours:,.0f} |{cells}")
     print_overlap(rounds)
@@ -103,8 +112,7 @@ def print_overlap(rounds: list[dict]) -> None:
             if step not in rounds[0][library]:
                 return
             share = statistics.median(
-                (r[library][f"{step} alone"] + r[library][summed])
-                / r[library][step]
+                (r[library][f"{step} alone"] + r[library][summed]) / r[library][step]
                 for r in rounds
             )
             print(f"overlap of {net}, {library}: {share:.2f}")

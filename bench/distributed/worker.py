@@ -35,8 +35,7 @@ class Block(nn.Module):
         self.shortcut = nn.Identity()
         if stride != 1 or given != made:
             self.shortcut = nn.Sequential(
-                nn.Conv2d(given, made, 1, stride, bias=False),
-                nn.BatchNorm2d(made),
+                nn.Conv2d(given, made, 1, stride, bias=False), nn.BatchNorm2d(made)
             )
 
     def forward(self, x):
@@ -46,9 +45,11 @@ class Block(nn.Module):
 def resnet18() -> tuple:
     """ResNet-18 and a batch of four pictures of 64 x 64."""
     layers = [
-        nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(),
+        nn.Conv2d(3, 64, 7, 2, 3, bias=False),
+        nn.BatchNorm2d(64),
+        nn.ReLU(),
         nn.MaxPool2d(3, 2, 1),
-    ]  # fmt: skip
+    ]
     given = 64
     for made in (64, 128, 256, 512):
         layers += [Block(given, made, 1 + (made > 64)), Block(made, made, 1)]
@@ -66,11 +67,10 @@ class SmallGPT(nn.Module):
         self.embed = nn.Embedding(words, width)
         self.blocks = nn.ModuleList(
             nn.TransformerEncoderLayer(
-                width, 8, 4 * width, 0.0, "gelu", batch_first=True,
-                norm_first=True,
+                width, 8, 4 * width, 0.0, "gelu", batch_first=True, norm_first=True
             )
             for _ in range(4)
-        )  # fmt: skip
+        )
         self.head = nn.Linear(width, words)
         mask = nn.Transformer.generate_square_subsequent_mask(64)
         self.register_buffer("mask", mask)
@@ -108,15 +108,11 @@ def collectives(seconds: float) -> dict[str, float]:
     out = {}
     for name, size in SIZES.items():
         x = torch.zeros(size // 4)
-        out[f"all_reduce {name}"] = median_us(
-            lambda x=x: dist.all_reduce(x), seconds
-        )
+        out[f"all_reduce {name}"] = median_us(lambda x=x: dist.all_reduce(x), seconds)
     x = torch.zeros(1 << 18)
     parts = [torch.zeros(1 << 18) for _ in range(dist.get_world_size())]
     out["broadcast 1 MB"] = median_us(lambda: dist.broadcast(x, 0), seconds)
-    out["all_gather 1 MB"] = median_us(
-        lambda: dist.all_gather(parts, x), seconds
-    )
+    out["all_gather 1 MB"] = median_us(lambda: dist.all_gather(parts, x), seconds)
     out["barrier"] = median_us(dist.barrier, seconds)
     return out
 

@@ -43,18 +43,19 @@ def calls(count: int) -> dict[str, float]:
     out = torch.empty_like(x)
     return {
         "all_reduce": per_call(lambda: dist.all_reduce(x)),
-        "asynchronous": per_call(
-            lambda: dist.all_reduce(x, async_op=True).wait()
-        ),
+        "asynchronous": per_call(lambda: dist.all_reduce(x, async_op=True).wait()),
         "all_gather": per_call(lambda: dist.all_gather_into_tensor(out, x)),
     }
 
 
 def main() -> None:
     dist.init_process_group(
-        "nccl", store=dist.HashStore(), rank=0, world_size=1,
+        "nccl",
+        store=dist.HashStore(),
+        rank=0,
+        world_size=1,
         device_id=torch.device("cuda", 0),
-    )  # fmt: skip
+    )
     told("version", nccl=list(torch.cuda.nccl.version()))
     for count in (1, 1 << 10, 1 << 18, 25 << 18):
         told("us of a call", bytes=4 * count, **calls(count))

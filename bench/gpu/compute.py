@@ -109,10 +109,8 @@ def rows(torch, sizes: Sizes):
         for what, bytes_moved, f in (
             ("softmax", 2, lambda x=x: x.softmax(1)),
             ("softmax(0)", 2, lambda x=x: x.softmax(0)),
-            ("layer_norm", 2, lambda x=x, w=w: functional.layer_norm(
-                x, (n,), w, w)),
-            ("cross_entropy", 1, lambda x=x, t=target: functional.cross_entropy(
-                x, t)),
+            ("layer_norm", 2, lambda x=x, w=w: functional.layer_norm(x, (n,), w, w)),
+            ("cross_entropy", 1, lambda x=x, t=target: functional.cross_entropy(x, t)),
             ("sum(0)", 1, lambda x=x: x.sum(0)),
             ("sum(1)", 1, lambda x=x: x.sum(1)),
             ("amax(1)", 1, lambda x=x: x.amax(1)),
@@ -121,7 +119,7 @@ def rows(torch, sizes: Sizes):
             ("add of a row", 2, lambda x=x, w=w: x + w),
             ("index_select", 2, lambda x=x, t=target: x.index_select(0, t)),
             ("gelu", 2, lambda x=x: functional.gelu(x)),
-        ):  # fmt: skip
+        ):
             yield f"{what} {name} TB/s", bytes_moved * once, f
 
 
@@ -150,11 +148,7 @@ def the_rest(torch, sizes: Sizes):
     yield "cumsum ms", 0, lambda: x.cumsum(0)
     yield "topk(10) of rows ms", 0, lambda: x.view(-1, n // 64).topk(10)
     yield "gather ms", 0, lambda: x[index]
-    yield (
-        "scatter_add ms",
-        0,
-        lambda: torch.zeros_like(x).scatter_add_(0, index, x),
-    )
+    yield ("scatter_add ms", 0, lambda: torch.zeros_like(x).scatter_add_(0, index, x))
     yield "mask ms", 0, lambda: x[x > 0]
     yield "randn ms", 0, lambda: torch.randn(n, device="cuda")
     yield "fft ms", 0, lambda: torch.fft.fft(x)

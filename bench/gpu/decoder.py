@@ -47,9 +47,7 @@ class Decoder(nn.Module):
         self, layers: int, hidden: int, batch: int = 1, length: int = 1024
     ) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(
-            Layer(hidden, batch, length) for _ in range(layers)
-        )
+        self.layers = nn.ModuleList(Layer(hidden, batch, length) for _ in range(layers))
         self.norm = nn.LayerNorm(hidden)
         self.register_buffer("positions", torch.arange(length))
 

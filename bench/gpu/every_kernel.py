@@ -52,10 +52,16 @@ for dtype in (torch.float32, torch.float64, torch.complex64, torch.complex128):
     a = torch.randn(3, 40, 40, device="cuda").to(dtype)
     a = a @ a.mH + 40 * torch.eye(40, device="cuda").to(dtype)
     for f in (
-        torch.linalg.inv, torch.linalg.cholesky, torch.linalg.qr,
-        torch.linalg.eigh, torch.linalg.svd, torch.linalg.eig,
-        torch.linalg.lu_factor, torch.linalg.matrix_exp, torch.fft.fft2,
-    ):  # fmt: skip
+        torch.linalg.inv,
+        torch.linalg.cholesky,
+        torch.linalg.qr,
+        torch.linalg.eigh,
+        torch.linalg.svd,
+        torch.linalg.eig,
+        torch.linalg.lu_factor,
+        torch.linalg.matrix_exp,
+        torch.fft.fft2,
+    ):
         f(a / 40)
 torch.cuda.synchronize()
 print("done")

@@ -119,9 +119,7 @@ class Capturer(threading.Thread):
 def beside_a_loader(sizes: Sizes) -> dict:
     def turn():
         capturer, batches = Capturer(sizes), 0
-        loader = DataLoader(
-            Pictures(), batch_size=16, num_workers=1, pin_memory=True
-        )
+        loader = DataLoader(Pictures(), batch_size=16, num_workers=1, pin_memory=True)
         try:
             for batch in loader:
                 # Only once memory is being pinned.

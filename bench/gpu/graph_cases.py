@@ -163,11 +163,7 @@ def replay(sizes: Sizes) -> dict:
         # `version` has to live as long as `where` is written.
         return partial(timed, lambda version=version: nothing(where))
 
-    return {
-        "replay": lambda: partial(timed, graph.replay),
-        "raw": raw,
-        "call": call,
-    }
+    return {"replay": lambda: partial(timed, graph.replay), "raw": raw, "call": call}
 
 
 # -- 2: inference at batch 1 --------------------------------------------------

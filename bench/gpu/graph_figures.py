@@ -34,10 +34,7 @@ SIZES = {
 }
 CASES = {
     "replay": graph_cases.replay,
-    **{
-        name: partial(graph_cases.inference, name)
-        for name in graph_tables.NETWORKS
-    },
+    **{name: partial(graph_cases.inference, name) for name in graph_tables.NETWORKS},
     **{
         step: partial(graph_cases.training, *step.split(", "))
         for step in graph_tables.STEPS

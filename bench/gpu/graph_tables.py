@@ -77,9 +77,7 @@ def of_replay(case: str, h: dict, t: dict) -> list[Row]:
         plain("g.replay(), ns", "replay", h, t),
         plain("cuGraphLaunch by ctypes, ns", "raw", h, t),
         plain("a call by ctypes, ns", "call", h, t),
-        both(
-            "replay / launch", lambda x: over(x.get("replay"), launch(x)), h, t
-        ),
+        both("replay / launch", lambda x: over(x.get("replay"), launch(x)), h, t),
         both(
             "replay beyond the launch, ns",
             lambda x: beyond(x.get("replay"), launch(x)),
@@ -130,10 +128,7 @@ def of_chain(case: str, h: dict, t: dict) -> list[Row]:
 
 def of_moving(case: str, h: dict, t: dict) -> list[Row]:
     rows = []
-    for clock, unit, target in (
-        ("host", "ns", "<= 2000"),
-        ("wall", "µs", ""),
-    ):
+    for clock, unit, target in (("host", "ns", "<= 2000"), ("wall", "µs", "")):
         stays, moves = f"{clock} stays", f"{clock} moves"
         rows += [
             plain(f"{clock}, where it was, {unit}", stays, h, t),

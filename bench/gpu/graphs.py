@@ -142,9 +142,7 @@ def report(libraries: dict, groups: dict[str, list[Measured]]) -> dict:
             for title, measured in groups.items()
         },
         "rounds": {
-            one.case: one.rounds
-            for measured in groups.values()
-            for one in measured
+            one.case: one.rounds for measured in groups.values() for one in measured
         },
     }
 
@@ -177,8 +175,7 @@ def main() -> int:
     if given.peer:
         commands["PyTorch"] = shlex.split(given.peer)
     libraries = {
-        name: Library(command, sizes, given.limit)
-        for name, command in commands.items()
+        name: Library(command, sizes, given.limit) for name, command in commands.items()
     }
     if given.quick:
         print("Tiny sizes: whether all runs, not how fast.\n")

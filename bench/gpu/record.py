@@ -45,9 +45,7 @@ def main() -> None:
                 found[f"{what} {name} {n}"] = {
                     "sha256": hashlib.sha256(data).hexdigest(),
                     "first": [float(v) for v in out[:8]],
-                    "offset": int(
-                        torch.cuda.get_rng_state()[8:].view(torch.int64)
-                    ),
+                    "offset": int(torch.cuda.get_rng_state()[8:].view(torch.int64)),
                 }
     with open(sys.argv[1], "w") as file:
         json.dump(found, file, indent=0)

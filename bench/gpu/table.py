@@ -42,16 +42,13 @@ def better(name: str, ours, theirs) -> str:
 def main() -> None:
     folder = Path(sys.argv[1])
     ours, own, theirs = (
-        medians(folder / f"bench-{name}.jsonl")
-        for name in ("hotaru", "own", "torch")
+        medians(folder / f"bench-{name}.jsonl") for name in ("hotaru", "own", "torch")
     )
     raw = folder / "raw.json"
     found = {"hotaru": ours, "own": own, "torch": theirs}
     found["raw"] = json.loads(raw.read_text()) if raw.exists() else {}
     (folder / "results.json").write_text(json.dumps(found, indent=1) + "\n")
-    print(
-        "own: without NVIDIA's libraries; the ratios are speed over PyTorch's"
-    )
+    print("own: without NVIDIA's libraries; the ratios are speed over PyTorch's")
     print(f"{'':40}{'PyTorch':>12}{'hotaru':>12}{'':8}{'own':>12}")
     for name, value in ours.items():
         other, alone = theirs.get(name), own.get(name)

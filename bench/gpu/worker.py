@@ -82,13 +82,17 @@ def networks(torch, numbers, calls) -> None:
     """Time of a call among many of small networks at batch 1, eager."""
     nn = torch.nn
     mlp = nn.Sequential(
-        nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(),
-        nn.Linear(64, 10),
-    )  # fmt: skip
+        nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 10)
+    )
     cnn = nn.Sequential(
-        nn.Conv2d(1, 8, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 16, 3),
-        nn.ReLU(), nn.Flatten(), nn.Linear(16 * 11 * 11, 10),
-    )  # fmt: skip
+        nn.Conv2d(1, 8, 3),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(8, 16, 3),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(16 * 11 * 11, 10),
+    )
     for name, model, shape in (
         ("MLP", mlp, (1, 784)),
         ("CNN", cnn, (1, 1, 28, 28)),

@@ -37,10 +37,17 @@ def compile_program(name: str, library: Library, folder: Path) -> float:
     """Seconds it took; the program is FOLDER/NAME.LIBRARY."""
     target = folder / f"{name}.{library.name}"
     command = [
-        os.environ.get("CXX", "c++"), "-std=c++20", "-O2", "-w",
-        HERE / f"{name}.cpp", *library.flags, "-o", target, *library.link,
+        os.environ.get("CXX", "c++"),
+        "-std=c++20",
+        "-O2",
+        "-w",
+        HERE / f"{name}.cpp",
+        *library.flags,
+        "-o",
+        target,
+        *library.link,
         "-pthread",
-    ]  # fmt: skip
+    ]
     begin = time.perf_counter()
     subprocess.run(command, check=True)
     return time.perf_counter() - begin
@@ -52,9 +59,12 @@ class Forward:
     def __init__(self, program: Path, archive: Path, threads: int):
         env = {**os.environ, "OMP_NUM_THREADS": str(threads)}
         self.process = subprocess.Popen(
-            [program, archive, str(threads)], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True, env=env,
-        )  # fmt: skip
+            [program, archive, str(threads)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=env,
+        )
         if self.process.stdout.readline() != "ready\n":
             raise SystemExit(f"{program} {archive} ended")
         self.process.send_signal(signal.SIGSTOP)
@@ -99,10 +109,7 @@ def forwards(options, folder: Path, networks: list[str]) -> list[dict]:
             }
             found = in_turns(
                 options.rounds,
-                {
-                    s: lambda w=w: w.measure(options.seconds)
-                    for s, w in workers.items()
-                },
+                {s: lambda w=w: w.measure(options.seconds) for s, w in workers.items()},
             )
             for worker in workers.values():
                 worker.close()
@@ -113,18 +120,29 @@ def forwards(options, folder: Path, networks: list[str]) -> list[dict]:
             ]
             rows.append(
                 {
-                    "network": name, "threads": threads, "us": middle,
+                    "network": name,
+                    "threads": threads,
+                    "us": middle,
                     "eager": ratios(found, lambda a: a[0], lambda b: b[0]),
                     "graph": ratios(found, lambda a: a[1], lambda b: b[0]),
                 }
-            )  # fmt: skip
+            )
             print(rows[-1], file=sys.stderr)
     return rows
 
 
 def show(rows: list[dict], threads: list[int]) -> str:
-    lines = [["forward, batch 1", "threads", "hotaru, eager", "as a graph",
-              "libtorch", "libtorch over eager", "over graph"]]  # fmt: skip
+    lines = [
+        [
+            "forward, batch 1",
+            "threads",
+            "hotaru, eager",
+            "as a graph",
+            "libtorch",
+            "libtorch over eager",
+            "over graph",
+        ]
+    ]
     for row in rows:
         lines.append(
             [row["network"], str(row["threads"])]
@@ -152,32 +170,21 @@ def stripped(paths: list[Path], folder: Path) -> int:
 
 def needed(program: Path, library: Library) -> list[Path]:
     """The program, and libraries from the library's own folders."""
-    text = subprocess.run(
-        ["ldd", program], capture_output=True, text=True
-    ).stdout
+    text = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
     found = [line.split()[2] for line in text.splitlines() if "=> /" in line]
     folders = tuple(f[2:] for f in library.link if f.startswith("-L"))
-    return [
-        program,
-        *(Path(f).resolve() for f in found if f.startswith(folders)),
-    ]
+    return [program, *(Path(f).resolve() for f in found if f.startswith(folders))]
 
 
 def whole_programs(options, folder: Path, libraries: list[Library]) -> dict:
     """Start, compilation and size, by library."""
     start = in_turns(
         4 * options.rounds,
-        {
-            x.name: lambda x=x: timed(f"start.{x.name}", folder)
-            for x in libraries
-        },
+        {x.name: lambda x=x: timed(f"start.{x.name}", folder) for x in libraries},
     )
     compiled = in_turns(
         min(options.rounds, 3),
-        {
-            x.name: lambda x=x: compile_program("start", x, folder)
-            for x in libraries
-        },
+        {x.name: lambda x=x: compile_program("start", x, folder) for x in libraries},
     )
     size = {
         x.name: stripped(needed(folder / f"start.{x.name}", x), folder)
@@ -234,8 +241,10 @@ def main() -> int:
     libraries = [hotaru(options.build.resolve()), libtorch(options.peer)]
     written = subprocess.run(
         [sys.executable, "-m", "hotaru", HERE / "archives.py", folder],
-        check=True, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     for library in libraries:
         compile_program("forward", library, folder)
         compile_program("start", library, folder)

@@ -19,9 +19,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 COLORS = {"tiny": "#b0a8b9", "cache": "#5b84b1", "beyond": "#c0504d"}
-LABELS = {
-    "tiny": "512 bytes", "cache": "256 KB, in cache", "beyond": "16 MB, beyond",
-}  # fmt: skip
+LABELS = {"tiny": "512 bytes", "cache": "256 KB, in cache", "beyond": "16 MB, beyond"}
 LEAST, MOST = 0.25, 16  # what is outside stands at the edge
 
 
@@ -32,9 +30,14 @@ def panel(axes, rows: list[dict], families: list[str], title: str) -> None:
         ratios = [min(max(row["ratio"], LEAST), MOST) for row in found]
         places = [families.index(row["family"]) + (k - 1) / 4 for row in found]
         axes.scatter(
-            ratios, places, s=9, color=color, alpha=0.6, linewidths=0,
+            ratios,
+            places,
+            s=9,
+            color=color,
+            alpha=0.6,
+            linewidths=0,
             label=LABELS[size],
-        )  # fmt: skip
+        )
     axes.axvline(1, color="#222222", linewidth=1)
     axes.set_xscale("log")
     ticks = [0.25, 0.5, 1, 2, 4, 8, 16]
@@ -70,9 +73,7 @@ def draw(report: dict, target: str | Path) -> None:
     figure.legend(
         handles, labels, fontsize=8, frameon=False, ncols=3, loc="lower center"
     )
-    figure.suptitle(
-        f"PyTorch's time over hotaru's, {report['processor']}", fontsize=10
-    )
+    figure.suptitle(f"PyTorch's time over hotaru's, {report['processor']}", fontsize=10)
     figure.tight_layout(rect=(0, 0.03, 1, 1))
     figure.savefig(target)
 

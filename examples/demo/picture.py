@@ -37,10 +37,7 @@ STYLE = {
 def envelope(samples: np.ndarray, columns: int) -> tuple[np.ndarray, ...]:
     """Lowest and highest sample in each of `columns` equal stretches."""
     edges = np.linspace(0, len(samples), columns + 1)[:-1].astype(int)
-    return (
-        np.minimum.reduceat(samples, edges),
-        np.maximum.reduceat(samples, edges),
-    )
+    return (np.minimum.reduceat(samples, edges), np.maximum.reduceat(samples, edges))
 
 
 def draw_sound(axes, result) -> None:
@@ -56,9 +53,7 @@ def draw_sound(axes, result) -> None:
     # The sound lies in the middle of the panel and takes its full height.
     low, high = (0.5 + 0.46 * side / loudest for side in (low, high))
     for mask, colour in ((~spoken, SOUND), (spoken, SPOKEN)):
-        axes.vlines(
-            times[mask], low[mask], high[mask], color=colour, lw=0.7, zorder=2
-        )
+        axes.vlines(times[mask], low[mask], high[mask], color=colour, lw=0.7, zorder=2)
 
 
 def draw_probability(axes, result, leave: float, enter: float) -> None:
@@ -130,10 +125,7 @@ def draw(results: list, leave: float, enter: float, target: Path) -> None:
                 axes.spines[side].set_visible(False)
             axes.spines["bottom"].set_bounds(0, result.seconds)
             name = axes.annotate(
-                result.name,
-                (0, 1.09),
-                xycoords="axes fraction",
-                weight="bold",
+                result.name, (0, 1.09), xycoords="axes fraction", weight="bold"
             )
             axes.annotate(
                 result.words,

@@ -87,9 +87,7 @@ def read_wave(path: Path) -> tuple[int, np.ndarray]:
         if file.getframerate() not in (8000, 16000):
             raise ValueError("must be sampled at 8 or 16 kHz")
         data = file.readframes(file.getnframes())
-        return file.getframerate(), np.frombuffer(data, "<i2") / np.float32(
-            32768
-        )
+        return file.getframerate(), np.frombuffer(data, "<i2") / np.float32(32768)
 
 
 def find_segments(probabilities: list[float], step: float) -> list[Segment]:
@@ -108,11 +106,7 @@ def find_segments(probabilities: list[float], step: float) -> list[Segment]:
             speaking = probability >= LEAVE
             found[-1][1] = index + speaking
     return [
-        Segment(
-            begin * step,
-            end * step,
-            statistics.fmean(probabilities[begin:end]),
-        )
+        Segment(begin * step, end * step, statistics.fmean(probabilities[begin:end]))
         for begin, end in found
         if (end - begin) * step >= SHORTEST_SPEECH
     ]

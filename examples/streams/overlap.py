@@ -65,9 +65,7 @@ def draw(events, path: str) -> None:
     names = [f"stream {i + 1}" for i in rows.values()]
     axes.set_yticks(list(rows.values()), names)
     axes.set_xlabel("ms")
-    axes.legend(
-        loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False
-    )
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False)
     axes.spines[["top", "right", "left"]].set_visible(False)
     figure.tight_layout()
     figure.savefig(path, dpi=120)

@@ -11,9 +11,13 @@ from ._custom_op import impl as _impl
 from .library import get_ctx, infer_schema, register_fake
 
 __all__ = [
-    "custom_op", "get_ctx", "impl", "impl_abstract", "impl_backward",
+    "custom_op",
+    "get_ctx",
+    "impl",
+    "impl_abstract",
+    "impl_backward",
     "impl_save_for_backward",
-]  # fmt: skip
+]
 
 
 def custom_op(qualname: str, func_or_schema=None):
@@ -46,9 +50,7 @@ def _registering(qualname: str, register: Callable, func):
 
 def impl(qualname: str, *, device_types=("cpu", "cuda"), func=None):
     """Registers a kernel for device types; a decorator without `func`."""
-    return _registering(
-        qualname, lambda op: op.impl(device_types, _stacklevel=4), func
-    )
+    return _registering(qualname, lambda op: op.impl(device_types, _stacklevel=4), func)
 
 
 def impl_abstract(qualname: str, *, func=None):

@@ -25,10 +25,7 @@ def check_distinct(dims: list[int], error: type) -> None:
 def moved_dims(source, destination, count: int) -> list[int]:
     """The order of `count` dimensions after `movedim`."""
     a, b = (
-        [
-            wrap_dim(d, count)
-            for d in ([dims] if isinstance(dims, int) else dims)
-        ]
+        [wrap_dim(d, count) for d in ([dims] if isinstance(dims, int) else dims)]
         for dims in (source, destination)
     )
     rest = iter(d for d in range(count) if d not in a)

@@ -6,9 +6,14 @@ from . import Tensor, float32, linalg, strided
 from . import dtype as _dtype
 
 __all__ = [
-    "basis", "bform", "get_floating_dtype", "is_sparse", "matmul", "qform",
+    "basis",
+    "bform",
+    "get_floating_dtype",
+    "is_sparse",
+    "matmul",
+    "qform",
     "symeig",
-]  # fmt: skip
+]
 
 
 def is_sparse(A: Tensor) -> bool:
@@ -41,10 +46,7 @@ def basis(A: Tensor) -> Tensor:
     return linalg.qr(A).Q
 
 
-def symeig(
-    A: Tensor,
-    largest: bool | None = False,
-) -> tuple[Tensor, Tensor]:
+def symeig(A: Tensor, largest: bool | None = False) -> tuple[Tensor, Tensor]:
     """All eigenvalues and vectors of a symmetric matrix, the smallest (or
     largest) first.
     """

@@ -69,8 +69,7 @@ def lobpcg(
     """
     if ortho_iparams or ortho_fparams or ortho_bparams:
         raise NotImplementedError(
-            "lobpcg: ortho_*params are of PyTorch's own steps; set niter and "
-            "tol"
+            "lobpcg: ortho_*params are of PyTorch's own steps; set niter and tol"
         )
     X, k = _start(A, k, X, n)
     largest = True if largest is None else largest
@@ -106,9 +105,7 @@ def _start(matrix, k, X, n):
     if X is None:
         X = hotaru.randn(shape, dtype=matrix.dtype, device=matrix.device)
     if tuple(X.shape) != shape:
-        raise AssertionError(
-            f"X shape mismatch: got {X.shape}, expected {shape}"
-        )
+        raise AssertionError(f"X shape mismatch: got {X.shape}, expected {shape}")
     return X, k
 
 
@@ -124,12 +121,8 @@ class _Problem:
 
     def item(self, at: tuple[int, ...]) -> _Problem:
         """The problem of one matrix of a batch."""
-        parts = [
-            None if t is None else t[at] for t in (self.a, self.b, self.inverse)
-        ]
-        return _Problem(
-            *parts, self.steps, self.tol, self.largest, self.tracker
-        )
+        parts = [None if t is None else t[at] for t in (self.a, self.b, self.inverse)]
+        return _Problem(*parts, self.steps, self.tol, self.largest, self.tracker)
 
     def times_b(self, x: Tensor) -> Tensor:
         """B x."""
@@ -278,9 +271,7 @@ class _Pairs(Function):
         own = gap.abs() <= eps * others.abs().amax(-1)[..., None, None]
         along = basis.mH @ grad_vectors
         along = hotaru.where(own, 0, along / hotaru.where(own, 1, -gap))
-        grad = (vectors * grad_values[..., None, :] + basis @ along) @ (
-            vectors.mH
-        )
+        grad = (vectors * grad_values[..., None, :] + basis @ along) @ (vectors.mH)
         return (grad + grad.mH) / 2, None, None, None
 
 

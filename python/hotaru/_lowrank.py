@@ -20,9 +20,7 @@ def _factors(A, q: int | None, niter: int | None):
     wide = A.shape[-2] < A.shape[-1]
     adjoint = A.mH
     tall, across = (adjoint, A) if wide else (A, adjoint)
-    Q = _range_of(
-        tall, across, 6 if q is None else q, 2 if niter is None else niter
-    )
+    Q = _range_of(tall, across, 6 if q is None else q, 2 if niter is None else niter)
     U, S, Vh = ops.linalg_svd((across @ Q).mH, full_matrices=False)
     U, V = Q @ U, Vh.mH
     return (V, S, U) if wide else (U, S, V)
@@ -103,8 +101,7 @@ def lu(A: Tensor, pivot=True, get_infos=False, out=None):
         raise TypeError(f"argument 'out' must be tuple of Tensors, not {kind}")
     if len(out) - int(get_infos) != 2:
         raise TypeError(
-            f"expected tuple of {2 + int(get_infos)} elements but got "
-            f"{len(out)}"
+            f"expected tuple of {2 + int(get_infos)} elements but got {len(out)}"
         )
     for to, x in zip(out, made):
         to.resize_(x.shape).copy_(x)

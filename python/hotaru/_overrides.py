@@ -26,17 +26,14 @@ def has_torch_function(relevant_args) -> bool:
     others = [
         x
         for x in relevant_args
-        if getattr(type(x), "is_nested", None) is not True
-        or x.layout is not _C.strided
+        if getattr(type(x), "is_nested", None) is not True or x.layout is not _C.strided
     ]
     return len(others) == len(relevant_args) or _C._overridden(*others)
 
 
 def _modes_only_watch() -> bool:
     """True if there are modes, and all leave functions what they are."""
-    modes = map(
-        _C._get_function_stack_at, range(_C._len_torch_function_stack())
-    )
+    modes = map(_C._get_function_stack_at, range(_C._len_torch_function_stack()))
     found = [getattr(mode, "watches", False) for mode in modes]
     return bool(found) and all(found)
 

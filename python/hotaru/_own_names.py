@@ -76,9 +76,7 @@ def add_parts(package: str, parts: dict[str, dict]) -> None:
             _place(found, module.__name__)
             continue
         module = types.ModuleType(f"{shown}.{name}")
-        module.__spec__ = importlib.machinery.ModuleSpec(
-            f"{package}.{name}", None
-        )
+        module.__spec__ = importlib.machinery.ModuleSpec(f"{package}.{name}", None)
         module.__package__ = package
         module.__all__ = list(found)
         for root in _roots:

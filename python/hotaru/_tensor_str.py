@@ -45,8 +45,7 @@ def _tensor_str(self, indent: int) -> str:
     before = _C._get_print_options()
     # Lines end where they would with this indent.
     set_printoptions(
-        linewidth=before.linewidth + _OPENING - indent,
-        sci_mode=before.sci_mode,
+        linewidth=before.linewidth + _OPENING - indent, sci_mode=before.sci_mode
     )
     try:
         text = repr(self.detach())

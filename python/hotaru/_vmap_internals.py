@@ -73,9 +73,7 @@ def _vmap(func, in_dims=0, out_dims=0, allow_none_pass_through: bool = False):
                 f"{name_of(func)}."
             )
         joined = tuple(
-            None
-            if column[0] is None
-            else stack_results(column, dim, inputs.size)
+            None if column[0] is None else stack_results(column, dim, inputs.size)
             for column, dim in zip(map(list, zip(*rows)), dims)
         )
         return joined[0] if single else joined
@@ -108,7 +106,5 @@ def _display_fallback_warnings(enabled: bool) -> None:
 # Tells whether an operator without a batching rule warns when it is looped
 # over. No operator has such a rule here, and a loop is what `vmap` says it is:
 # the flag is kept for those who set it back, and nothing warns.
-_C._debug_only_are_vmap_fallback_warnings_enabled = (
-    _are_fallback_warnings_enabled
-)
+_C._debug_only_are_vmap_fallback_warnings_enabled = _are_fallback_warnings_enabled
 _C._debug_only_display_vmap_fallback_warnings = _display_fallback_warnings

@@ -11,11 +11,30 @@ from ._C import Tensor, ops
 from ._overrides import overridable as _overridable
 
 __all__ = [
-    "Tensor", "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2",
-    "hfftn", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "ihfft2",
-    "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq",
+    "Tensor",
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "hfft2",
+    "hfftn",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "ihfft2",
+    "ihfftn",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
     "rfftn",
-]  # fmt: skip
+]
 
 #: fft(x, n=None, dim=-1, norm=None): complex to complex; of real x, too.
 fft = ops.fft_fft

@@ -22,10 +22,19 @@ from ._overrides import overridable as _overridable
 istft, split = ops.istft, ops.split
 
 __all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "cartesian_prod",
-    "cdist", "nonzero", "norm", "stft", "unique", "unique_consecutive",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "block_diag",
+    "cartesian_prod",
+    "cdist",
+    "nonzero",
+    "norm",
+    "stft",
+    "unique",
+    "unique_consecutive",
     "unravel_index",
-]  # fmt: skip
+]
 
 
 def _listed(tensors) -> list:
@@ -96,9 +105,7 @@ def cdist(
         ValueError: an unknown mode.
     """
     if compute_mode not in _CDIST_MODES:
-        raise ValueError(
-            f"{compute_mode} is not a valid value for compute_mode"
-        )
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     return ops.cdist(x1, x2, p, _CDIST_MODES[compute_mode])
 
 
@@ -136,20 +143,16 @@ def unravel_index(indices: Tensor, shape) -> tuple[Tensor, ...]:
         )
     if not isinstance(shape, (int, Sequence)):
         raise TypeError(
-            "expected 'shape' to be int or sequence of ints, but got "
-            f"{type(shape)}"
+            f"expected 'shape' to be int or sequence of ints, but got {type(shape)}"
         )
     sizes = [shape] if isinstance(shape, int) else list(shape)
     for size in sizes:
         if not isinstance(size, int):
             raise TypeError(
-                "expected 'shape' sequence to only contain ints, but got "
-                f"{type(size)}"
+                f"expected 'shape' sequence to only contain ints, but got {type(size)}"
             )
     if any(size < 0 for size in sizes):
-        raise ValueError(
-            f"'shape' cannot have negative values, but got {tuple(sizes)}"
-        )
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
     coordinates, indices = [], indices.to(int64)
     for size in reversed(sizes):
         coordinates.append(indices % size)
@@ -212,13 +215,9 @@ def norm(input: Tensor, p="fro", dim=None, keepdim=False, out=None, dtype=None):
         if dim is None:
             dim = range(input.dim())
         dims = (dim,) if isinstance(dim, int) else tuple(dim)
-        return ops.linalg_matrix_norm(
-            input, p, dims, keepdim, dtype=dtype, **into
-        )
+        return ops.linalg_matrix_norm(input, p, dims, keepdim, dtype=dtype, **into)
     order = 2 if p is None or p == "fro" else p
-    return ops.linalg_vector_norm(
-        input, order, dim, keepdim, dtype=dtype, **into
-    )
+    return ops.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype, **into)
 
 
 def stft(
@@ -251,13 +250,19 @@ def stft(
         extended = ops.pad(extended, [half, half], pad_mode)
         input = extended.view(extended.shape[-rank:])
     return ops.stft(
-        input, n_fft, hop_length, win_length, window, normalized, onesided,
-        return_complex, align_to_window,
-    )  # fmt: skip
+        input,
+        n_fft,
+        hop_length,
+        win_length,
+        window,
+        normalized,
+        onesided,
+        return_complex,
+        align_to_window,
+    )
 
 
 _overridable(globals(), __all__)
 _offered(
-    globals(),
-    ("broadcast_tensors", "chain_matmul", "einsum", "meshgrid", "tensordot"),
+    globals(), ("broadcast_tensors", "chain_matmul", "einsum", "meshgrid", "tensordot")
 )

@@ -6,17 +6,18 @@ import contextlib
 import warnings
 
 from . import _C
-from ._C import (
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    set_rng_state,
-)
+from ._C import default_generator, get_rng_state, initial_seed, set_rng_state
 
 __all__ = [
-    "default_generator", "fork_rng", "get_rng_state", "initial_seed",
-    "manual_seed", "seed", "set_rng_state", "thread_safe_generator",
-]  # fmt: skip
+    "default_generator",
+    "fork_rng",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+    "thread_safe_generator",
+]
 
 
 def manual_seed(seed) -> _C.Generator:
@@ -89,9 +90,7 @@ def fork_rng(
         if count > 1 and not _warned:
             _warned = True
             warnings.warn(
-                _SEVERAL.format(
-                    count=count, caller=_caller, keyword=_devices_kw
-                ),
+                _SEVERAL.format(count=count, caller=_caller, keyword=_devices_kw),
                 stacklevel=3,
             )
         devices = range(count)

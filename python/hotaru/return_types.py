@@ -13,20 +13,40 @@ from ._own_names import no_attribute
 
 # Arguments that stand behind the matrix where an operator asks for more.
 _CALLS = {
-    "cummax": (0,), "cummin": (0,), "histogram": (2,), "histogramdd": ([2],),
-    "kthvalue": (1,), "max": (0,), "median": (0,), "min": (0,), "mode": (0,),
-    "nanmedian": (0,), "topk": (1,),
-}  # fmt: skip
+    "cummax": (0,),
+    "cummin": (0,),
+    "histogram": (2,),
+    "histogramdd": ([2],),
+    "kthvalue": (1,),
+    "max": (0,),
+    "median": (0,),
+    "min": (0,),
+    "mode": (0,),
+    "nanmedian": (0,),
+    "topk": (1,),
+}
 _PLAIN = {
-    "aminmax", "frexp", "geqrf", "linalg_cholesky_ex", "linalg_eig",
-    "linalg_eigh", "linalg_inv_ex", "linalg_ldl_factor",
-    "linalg_ldl_factor_ex", "linalg_lu", "linalg_lu_factor",
-    "linalg_lu_factor_ex", "linalg_qr", "linalg_slogdet", "linalg_svd",
-    "qr", "slogdet", "sort", "svd",
-}  # fmt: skip
-_TENSORS = {
-    "linalg_lstsq", "linalg_solve_ex", "lu_unpack", "triangular_solve",
-}  # fmt: skip
+    "aminmax",
+    "frexp",
+    "geqrf",
+    "linalg_cholesky_ex",
+    "linalg_eig",
+    "linalg_eigh",
+    "linalg_inv_ex",
+    "linalg_ldl_factor",
+    "linalg_ldl_factor_ex",
+    "linalg_lu",
+    "linalg_lu_factor",
+    "linalg_lu_factor_ex",
+    "linalg_qr",
+    "linalg_slogdet",
+    "linalg_svd",
+    "qr",
+    "slogdet",
+    "sort",
+    "svd",
+}
+_TENSORS = {"linalg_lstsq", "linalg_solve_ex", "lu_unpack", "triangular_solve"}
 _RESULTS = _PLAIN.union(_CALLS, _TENSORS)
 # Only histogramdd writes nothing through `out=`: one result is a list.
 _OUT = {f"{name}_out" for name in _RESULTS - {"histogramdd"}}

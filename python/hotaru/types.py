@@ -58,8 +58,6 @@ class Storage:
         raise NotImplementedError
 
     @classmethod
-    def from_file(
-        cls, filename: str, shared: bool = False, nbytes: int = 0
-    ) -> Storage:
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> Storage:
         """Maps the contents of a file."""
         raise NotImplementedError

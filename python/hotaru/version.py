@@ -5,9 +5,14 @@ from __future__ import annotations
 from ._own_names import no_attribute
 
 __all__ = [  # `cuda` is found when it is asked for
-    "__version__", "cuda",  # noqa: F822
-    "debug", "git_version", "hip", "rocm", "xpu",
-]  # fmt: skip
+    "__version__",
+    "cuda",  # noqa: F822
+    "debug",
+    "git_version",
+    "hip",
+    "rocm",
+    "xpu",
+]
 
 # The release of hotaru; pyproject.toml and CMakeLists.txt have it, too.
 hotaru = "0.1.0"

@@ -114,22 +114,14 @@ def misplaced(files: list[str]) -> list[str]:
         else:
             known = {""}
         if here not in known:
-            found.append(
-                f"{name}:1: {layer} has no room {here or 'of its own'!r}"
-            )
+            found.append(f"{name}:1: {layer} has no room {here or 'of its own'!r}")
     return found
 
 
 def in_circles(edges: Edges) -> list[str]:
     """One message for each circle of includes."""
-    graph = {
-        name: [target for _, target in targets]
-        for name, targets in edges.items()
-    }
-    return [
-        f"{circle[0]}:1: circle {' -> '.join(circle)}"
-        for circle in circles(graph)
-    ]
+    graph = {name: [target for _, target in targets] for name, targets in edges.items()}
+    return [f"{circle[0]}:1: circle {' -> '.join(circle)}" for circle in circles(graph)]
 
 
 # Who works on addresses that a call or a graph hands to kernels.
@@ -166,8 +158,7 @@ def looks_at_elements(files: list[str]) -> list[str]:
     operators = [
         name
         for name in files
-        if name.startswith("hotaru/ops/")
-        and not name.startswith(_LOOKS_AT_ELEMENTS)
+        if name.startswith("hotaru/ops/") and not name.startswith(_LOOKS_AT_ELEMENTS)
     ]
     return matches(_ELEMENT, operators, "in an operator; see ops/host_value.h")
 

@@ -78,9 +78,7 @@ class Imports:
 
     def __init__(self, modules: dict[str, Module]) -> None:
         self.modules = modules
-        self._offered = {
-            name: self._face(module) for name, module in modules.items()
-        }
+        self._offered = {name: self._face(module) for name, module in modules.items()}
 
     def of(self, module: Module) -> Iterator[Import]:
         """Every module of the package that this one imports."""

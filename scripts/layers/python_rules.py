@@ -2,29 +2,27 @@
 
 Packages of python/hotaru have an order (`python_order`), files import each
 other in no circle, also within functions, and texts name modules in
-`_late.py` alone, whose rows are true and asked for. Functions are short.
+`_late.py` alone, whose rows are true and asked for. Functions are short, and
+no line is kept from the formatter.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from layers.circles import circles
-from layers.python_imports import (
-    Import,
-    Imports,
-    Module,
-    parsed,
-    read_modules,
-)
+from layers.python_imports import Import, Imports, Module, parsed, read_modules
 from layers.python_order import PACKAGES
 
 LONGEST_FUNCTION = 80
 # TorchScript, in which each function is one of ONNX's operators.
 _NO_PYTHON = "hotaru/exchange/onnx/texts/"
 LENDER = "_late"
+_KEPT = re.compile(r"#\s*(?:fmt|yapf): *(?:skip|off|disable)\b")
 
 
 @dataclass
@@ -39,9 +37,7 @@ class Package:
         """Imports of each file, but for packages that it lies in."""
         return {
             name: dict.fromkeys(
-                one.target
-                for one in imports
-                if not name.startswith(f"{one.target}.")
+                one.target for one in imports if not name.startswith(f"{one.target}.")
             )
             for name, imports in self.imports.items()
         }
@@ -73,7 +69,7 @@ def python_offences(
         return [str(error)]
     found += in_circles(package) + named_in_texts(package)
     found += wrong_rows(package, order)
-    return found + long_functions(files)
+    return found + long_functions(files) + kept_lines(files)
 
 
 def rank(name: str, order: tuple[str, ...]) -> int:
@@ -189,9 +185,7 @@ def _constants(module: Module) -> dict[str, str]:
     """
     known = {"__name__": module.name, "__package__": module.package}
     for node in module.tree.body:
-        if isinstance(node, ast.Assign) and isinstance(
-            node.targets[0], ast.Name
-        ):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             value = getattr(node.value, "value", None)
             root = module.name.partition(".")[0]
             known[node.targets[0].id] = value if type(value) is str else root
@@ -283,8 +277,7 @@ def _named(package: Package) -> set[str]:
     words: set[str] = set()
     for module in package.modules.values():
         by_table = any(
-            not isinstance(call.args[0], ast.Constant)
-            for call in _calls(module)
+            not isinstance(call.args[0], ast.Constant) for call in _calls(module)
         )
         texts = [
             node.value
@@ -335,3 +328,13 @@ def long_functions(files: list[str]) -> list[str]:
                         f"lines; a function has {LONGEST_FUNCTION} at most"
                     )
     return found
+
+
+def kept_lines(files: list[str]) -> list[str]:
+    """Lines that the formatter is told to leave as they are."""
+    return [
+        f"{file}:{number}: kept from the formatter; write it as ruff does"
+        for file in files
+        for number, line in enumerate(Path(file).read_text("utf-8").split("\n"), 1)
+        if _KEPT.search(line)
+    ]

@@ -11,9 +11,7 @@ _MADE = re.compile(
     r"\b(HOTARU_CHECK_AS|HOTARU_CHECK|fail\w*|refuse\w*|throw [\w:]+)"
     r"(?:<[\w:]+>)?\("
 )
-_TOKEN = re.compile(
-    r"""(?s)//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|."""
-)
+_TOKEN = re.compile(r"""(?s)//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|.""")
 _LITERAL = re.compile(r'"((?:\\.|[^"\\])*)"')
 
 
@@ -23,9 +21,7 @@ def texts(source: str) -> Iterator[tuple[int, str]]:
         arguments = _arguments(source, made.end())
         before = _MAKERS.get(made[1])
         if before is None:
-            before = next(
-                (i for i, a in enumerate(arguments) if a.startswith('"')), 0
-            )
+            before = next((i for i, a in enumerate(arguments) if a.startswith('"')), 0)
         text = "".join(map(_part, arguments[before:]))
         if text.strip("{}"):
             yield source.count("\n", 0, made.start()) + 1, text

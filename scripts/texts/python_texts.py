@@ -29,8 +29,10 @@ def _text(node: ast.expr) -> str | None:
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):
-        return "".join(getattr(v, "value", 0) if isinstance(v, ast.Constant)
-                       else "{}" for v in node.values)  # fmt: skip
+        return "".join(
+            getattr(v, "value", 0) if isinstance(v, ast.Constant) else "{}"
+            for v in node.values
+        )
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         parts = _text(node.left), _text(node.right)
         if parts != (None, None):

@@ -459,9 +459,7 @@ patch(torch, "tanh", torch.sigmoid)
 
 def _expanded() -> list[str]:
     """All actions, templates filled in."""
-    plain = (
-        _CHILDREN, _ATTRIBUTES, _MATRICES, _BUFFERS, _WHOLE, _CODE,
-    )  # fmt: skip
+    plain = (_CHILDREN, _ATTRIBUTES, _MATRICES, _BUFFERS, _WHOLE, _CODE)
     found = [line for text in plain for line in text.strip().splitlines()]
     for owner, name, shape in _WEIGHTS:
         if not name:

@@ -78,12 +78,25 @@ class Run:
         self.undo: list = []
         self.outcomes: list = []
         self.scope = {
-            **made, "net": self.net, "torch": torch, "nn": nn, "F": F,
-            "copy": copy, "gc": gc, "types": types, "draw": self.draw,
-            "Holder": Holder, "Doubled": Doubled, "Lookalike": Lookalike,
-            "strided": strided, "replaced": replaced, "later": self.later,
-            "patch": self.patch, "module_net": module_net, "x": self.input,
-        }  # fmt: skip
+            **made,
+            "net": self.net,
+            "torch": torch,
+            "nn": nn,
+            "F": F,
+            "copy": copy,
+            "gc": gc,
+            "types": types,
+            "draw": self.draw,
+            "Holder": Holder,
+            "Doubled": Doubled,
+            "Lookalike": Lookalike,
+            "strided": strided,
+            "replaced": replaced,
+            "later": self.later,
+            "patch": self.patch,
+            "module_net": module_net,
+            "x": self.input,
+        }
         self.inputs: list = []
         self.call = _wrapped(way, _subject(trial["subject"], self.net))
 
@@ -172,17 +185,13 @@ def _subject(kind: str, net):
 
 def _wrapped(way: str, function):
     if way == "graphed":
-        return torch.graphs.make_graphed_callables(
-            function, allow_unused_input=True
-        )
+        return torch.graphs.make_graphed_callables(function, allow_unused_input=True)
     return torch.compile(function) if way == "compiled" else function
 
 
 def _parameters(net) -> list:
     """All that the network uses, known to it or not."""
-    others = [
-        net.__dict__["holder"].module, *net.hidden.values(), *net.layers,
-    ]  # fmt: skip
+    others = [net.__dict__["holder"].module, *net.hidden.values(), *net.layers]
     hidden = [
         parameter
         for module in others
@@ -254,9 +263,7 @@ def _difference(a, b, path: str = "") -> str | None:
             return f"{path}: {a} for {b}"
         # Graphs may add and multiply in another order.
         close = abs(a - b) <= 1e-4 + 1e-3 * abs(b)
-        return None if close or a == b or a != a != b != b else (
-            f"{path}: {a} for {b}"
-        )  # fmt: skip
+        return None if close or a == b or a != a != b != b else (f"{path}: {a} for {b}")
     if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
         for i, (left, right) in enumerate(zip(a, b)):
             found = _difference(left, right, f"{path}/{i}")
@@ -326,10 +333,7 @@ def attack(trial: dict, ways=WAYS) -> dict[str, str]:
     def all_of_them():
         want = outcomes("eager", trial)
         note = next((o for o in want if o[0] == "action"), None)
-        return [
-            note,
-            {way: verdict(outcomes(way, trial), want) for way in ways},
-        ]
+        return [note, {way: verdict(outcomes(way, trial), want) for way in ways}]
 
     found = in_child(all_of_them)
     if not isinstance(found, str):
@@ -381,9 +385,7 @@ def random_trial(source: random.Random) -> dict:
     steps = [["call", CALLS[0]]] * 2
     for _ in range(source.randint(1, 6)):
         what = source.choices(("act", "call", "between"), (6, 2, 1))[0]
-        steps.append(
-            [what, source.choice(CALLS if what == "call" else ACTIONS)]
-        )
+        steps.append([what, source.choice(CALLS if what == "call" else ACTIONS)])
         steps += [["call", CALLS[0]]] * source.randint(0, 2)
     return {
         "subject": source.choices(SUBJECTS, (5, 1, 1, 1))[0],
@@ -408,11 +410,7 @@ def shrunk(trial: dict, ways) -> dict:
 
 
 def _kinds(wrong: dict) -> set:
-    return {
-        (way, text.split(":")[0])
-        for way, text in wrong.items()
-        if way != "note"
-    }
+    return {(way, text.split(":")[0]) for way, text in wrong.items() if way != "note"}
 
 
 def main() -> int:

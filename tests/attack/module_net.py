@@ -119,9 +119,8 @@ def build(draw: Draw, rich: bool) -> tuple[nn.Module, dict]:
             return h
 
     makers = _makers(
-        linear=linear, block=Block, tanh=nn.Tanh, relu=nn.ReLU,
-        sigmoid=nn.Sigmoid,
-    )  # fmt: skip
+        linear=linear, block=Block, tanh=nn.Tanh, relu=nn.ReLU, sigmoid=nn.Sigmoid
+    )
     return Net(), {**makers, "filled": lambda module: filled(module, draw)}
 
 
@@ -129,9 +128,7 @@ def _makers(**kinds) -> dict:
     """Returns makers of modules of these kinds, made in advance: that one is
     made is no sign of a change.
     """
-    return {
-        name: [make() for _ in range(12)].pop for name, make in kinds.items()
-    }
+    return {name: [make() for _ in range(12)].pop for name, make in kinds.items()}
 
 
 def _block_class(draw: Draw, linear) -> type[nn.Module]:
@@ -165,9 +162,7 @@ def _add_attributes(net: nn.Module, draw: Draw, linear, rich: bool) -> None:
     net.constant = draw(WIDTH)
     net.tensors = [draw(WIDTH), draw(WIDTH)] if rich else []
     net.mapped = {"t": draw(WIDTH)} if rich else {}
-    net.holder = Holder(
-        scale=0.5, tensor=draw(WIDTH), module=linear(), items=[1.0]
-    )
+    net.holder = Holder(scale=0.5, tensor=draw(WIDTH), module=linear(), items=[1.0])
     net.hidden = {"m": linear()}
     net.layers = [linear()]
     net.act = torch.tanh

@@ -62,8 +62,11 @@ def _described(value, depth: int = 0) -> str:
         shape = tuple(value.shape)
         if value.numel() > 10_000:
             # Too many to look at all: corners and the middle.
-            places = ([0] * len(shape), [-1] * len(shape),
-                      [size // 2 for size in shape])  # fmt: skip
+            places = (
+                [0] * len(shape),
+                [-1] * len(shape),
+                [size // 2 for size in shape],
+            )
             few = [value[tuple(place)].item() for place in places]
             return f"{value.dtype} {shape} {few}"
         text = f"{value.dtype} {shape} {value.detach().tolist()}"
@@ -74,8 +77,7 @@ def _described(value, depth: int = 0) -> str:
     if isinstance(value, (list, tuple)) and depth < 8:
         return str([_described(item, depth + 1) for item in value])
     if isinstance(value, dict) and depth < 8:
-        return str([(str(k), _described(v, depth + 1))
-                    for k, v in value.items()])  # fmt: skip
+        return str([(str(k), _described(v, depth + 1)) for k, v in value.items()])
     return type(value).__name__ if depth >= 8 else repr(value)[:1000]
 
 
@@ -106,9 +108,7 @@ def judged(kind: str, files: list[bytes]) -> list[tuple[int, str]]:
     died = next((text for text in both if isinstance(text, str)), None)
     if died is None:
         return [
-            (i, "depends on memory")
-            for i, (a, b) in enumerate(zip(*both))
-            if a != b
+            (i, "depends on memory") for i, (a, b) in enumerate(zip(*both)) if a != b
         ]
     if len(files) == 1:
         return [(0, died)]
@@ -135,9 +135,10 @@ class Command:
             try:
                 code = subprocess.run(
                     [self.program, "run", self.model, path],
-                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
                     timeout=6 * _SECONDS,
-                ).returncode  # fmt: skip
+                ).returncode
             except subprocess.TimeoutExpired:
                 found.append((i, "hangs"))
                 continue
@@ -175,9 +176,12 @@ class Program:
         """How many were begun, and what ended the process unless all went."""
         try:
             run = subprocess.run(
-                [self.program, *paths], env=self.environment,
-                capture_output=True, text=True, timeout=6 * _SECONDS,
-            )  # fmt: skip
+                [self.program, *paths],
+                env=self.environment,
+                capture_output=True,
+                text=True,
+                timeout=6 * _SECONDS,
+            )
         except subprocess.TimeoutExpired as expired:
             return (expired.stdout or b"").count(b"\n"), "hangs"
         if run.returncode == 0:
@@ -196,8 +200,7 @@ def attack(kind: str, count: int, seed: int, command=None):
     for start in range(seed, seed + count, _BATCH):
         numbers = range(start, min(start + _BATCH, seed + count))
         made = [
-            mutants.mutant(kind, files, random.Random(f"{kind} {n}"))
-            for n in numbers
+            mutants.mutant(kind, files, random.Random(f"{kind} {n}")) for n in numbers
         ]
         wrong = command.judged(made) if command else judged(kind, made)
         for i, text in wrong:
@@ -235,17 +238,19 @@ def main() -> int:
                 return 2
             command = Command(program)
         start = time.monotonic()
-        for number, data, text in attack(
-            kind, options.count, options.seed, command
-        ):
+        for number, data, text in attack(kind, options.count, options.seed, command):
             failed += 1
             folder = Path(options.keep)
             folder.mkdir(exist_ok=True)
             (folder / f"{kind}-{number}").write_bytes(data)
             print(f"{kind} {number}: {text}", flush=True)
         took = time.monotonic() - start
-        print(json.dumps({"kind": kind, "mutants": options.count,
-                          "seconds": round(took)}), flush=True)  # fmt: skip
+        print(
+            json.dumps(
+                {"kind": kind, "mutants": options.count, "seconds": round(took)}
+            ),
+            flush=True,
+        )
     print(f"{failed} findings")
     return 1 if failed else 0
 

@@ -15,25 +15,53 @@ import hotaru as torch
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "script"
 INTS = (
-    -(2**63), -(2**31), -1, 0, 1, 2, 3, 7, 64, 255, 65535, 2**31 - 1, 2**31,
-    2**32, 2**40, 2**61, 2**62, 2**63 - 1,
-)  # fmt: skip
+    -(2**63),
+    -(2**31),
+    -1,
+    0,
+    1,
+    2,
+    3,
+    7,
+    64,
+    255,
+    65535,
+    2**31 - 1,
+    2**31,
+    2**32,
+    2**40,
+    2**61,
+    2**62,
+    2**63 - 1,
+)
 
 
 # Lines that a program in a file may run on its result T; I is any integer.
 _RISKY = (
-    "torch.resize_(T, [I])", "torch.resize_(T, [I, I])",
-    "torch.as_strided(T, [I], [I], I)", "torch.as_strided(T, [2], [1], I)",
-    "torch.select(T, 0, I)", "torch.slice(T, 0, I, I, I)",
-    "torch.narrow(T, 0, I, I)", "torch.expand(T, [I, -1])",
-    "torch.repeat(T, [I, I])", "torch.zeros([I, I])", "torch.view(T, [I, -1])",
-    "torch.index_fill(T, 0, torch.arange(2), I)", "torch.unfold(T, 0, I, I)",
-    "torch.constant_pad_nd(T, [I, I])", "torch.roll(T, [I], [0])",
-    "torch.arange(I)", "torch.tril_indices(I, I)", "torch.diag_embed(T, I)",
+    "torch.resize_(T, [I])",
+    "torch.resize_(T, [I, I])",
+    "torch.as_strided(T, [I], [I], I)",
+    "torch.as_strided(T, [2], [1], I)",
+    "torch.select(T, 0, I)",
+    "torch.slice(T, 0, I, I, I)",
+    "torch.narrow(T, 0, I, I)",
+    "torch.expand(T, [I, -1])",
+    "torch.repeat(T, [I, I])",
+    "torch.zeros([I, I])",
+    "torch.view(T, [I, -1])",
+    "torch.index_fill(T, 0, torch.arange(2), I)",
+    "torch.unfold(T, 0, I, I)",
+    "torch.constant_pad_nd(T, [I, I])",
+    "torch.roll(T, [I], [0])",
+    "torch.arange(I)",
+    "torch.tril_indices(I, I)",
+    "torch.diag_embed(T, I)",
     "torch.index_select(T, 0, torch.full([2], I, dtype=4))",
-    "torch.max_pool1d(T, [I], [I], [I], [I])", "torch.repeat_interleave(T, I)",
-    "torch.adaptive_avg_pool1d(T, [I])", "torch.one_hot(torch.arange(3), I)",
-)  # fmt: skip
+    "torch.max_pool1d(T, [I], [I], [I], [I])",
+    "torch.repeat_interleave(T, I)",
+    "torch.adaptive_avg_pool1d(T, [I])",
+    "torch.one_hot(torch.arange(3), I)",
+)
 
 
 class _Masked(torch.nn.Module):
@@ -112,9 +140,18 @@ def _scripted() -> bytes:
 
 def _state() -> bytes:
     names = (
-        "bool", "uint8", "int8", "int16", "int32", "int64", "float16",
-        "bfloat16", "float32", "float64", "complex64",
-    )  # fmt: skip
+        "bool",
+        "uint8",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "complex64",
+    )
     state = {
         name: (torch.arange(12) % 2).to(getattr(torch, name)).reshape(3, 4)
         for name in names
@@ -241,10 +278,12 @@ def _pickle_changed(data: bytes, r: random.Random) -> bytes:
     ends = [at for _, _, at in ops[1:]] + [len(data)]
     wanted = r.choice(("INT", "INT", "INT", "UNICODE", "BINGET", "any"))
     picks = [
-        i for i, (op, _, _) in enumerate(ops)
-        if wanted == "any" or wanted in op.name or (
-            wanted == "INT" and op.name in ("LONG1", "NEWTRUE", "NEWFALSE"))
-    ]  # fmt: skip
+        i
+        for i, (op, _, _) in enumerate(ops)
+        if wanted == "any"
+        or wanted in op.name
+        or (wanted == "INT" and op.name in ("LONG1", "NEWTRUE", "NEWFALSE"))
+    ]
     if not picks:
         return _bytes_changed(data, [data], r)
     i = r.choice(picks)
@@ -288,8 +327,7 @@ def _source_changed(data: bytes, r: random.Random) -> bytes:
         numbers = list(re.finditer(r"\b\d+\b", text))
         if numbers:
             found = r.choice(numbers)
-            text = text[: found.start()] + str(r.choice(INTS)) + (
-                text[found.end() :])  # fmt: skip
+            text = text[: found.start()] + str(r.choice(INTS)) + (text[found.end() :])
     elif what == 2:
         lines = text.split("\n")
         lines.insert(r.randrange(len(lines)), r.choice(lines))
@@ -311,14 +349,23 @@ def _npy_changed(data: bytes, r: random.Random) -> bytes:
         numbers = list(re.finditer(r"\d+", header))
         if numbers:
             found = r.choice(numbers)
-            header = header[: found.start()] + str(r.choice(INTS)) + (
-                header[found.end() :])  # fmt: skip
+            header = (
+                header[: found.start()] + str(r.choice(INTS)) + (header[found.end() :])
+            )
     elif what == 1:
         kind = r.choice((">f8", "<c16", "|b1", "<U4", "|O", "<i8", "<f2", "x"))
         header = re.sub(r"'[<>|=][^']*'", f"'{kind}'", header, count=1)
     elif what == 2:
-        shapes = ("(2,)", "(0, 4611686018427387904)", "(-1,)", "()", "(3, 3,)",
-                  "(4294967296, 4294967296)", "(1,) * 9", "12")  # fmt: skip
+        shapes = (
+            "(2,)",
+            "(0, 4611686018427387904)",
+            "(-1,)",
+            "()",
+            "(3, 3,)",
+            "(4294967296, 4294967296)",
+            "(1,) * 9",
+            "12",
+        )
         header = re.sub(r"\([^)]*\)", r.choice(shapes), header, count=1)
     else:
         body = body[: r.randrange(len(body) + 1)]

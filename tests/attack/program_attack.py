@@ -41,9 +41,20 @@ _CHOICES = {
     "D": (0, 0, 1, -1, -1, 2, -2, 3),
     "K": (0, 1, 1, 2, 2, 3),
     "N": NUMBERS,
-    "S": ((), (2, 3), (3, 2), (-1,), (4,), (1, 4), (2, 2, 2), (0,), (3, -1),
-          (6,), (1,)),
-}  # fmt: skip
+    "S": (
+        (),
+        (2, 3),
+        (3, 2),
+        (-1,),
+        (4,),
+        (1, 4),
+        (2, 2, 2),
+        (0,),
+        (3, -1),
+        (6,),
+        (1,),
+    ),
+}
 _LAYOUT_BOUND = re.compile(
     r"_\(|stride|storage_offset|contiguous|view|resize|flatten|\.data|out="
 )
@@ -63,9 +74,12 @@ class Worker:
         """The answer; a text says how the process died instead."""
         if self.process is None:
             self.process = subprocess.Popen(
-                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, cwd=HERE.parents[1],
-            )  # fmt: skip
+                self.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=HERE.parents[1],
+            )
         process = self.process
         try:
             process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -115,10 +129,26 @@ def program(seed) -> dict:
 
 
 def _input(r: random.Random) -> dict:
-    shape = r.choice((
-        [], [0], [1], [4], [2, 3], [3, 3], [3, 4], [1, 4], [0, 3], [2, 1, 3],
-        [2, 3, 4], [1, 1, 4, 4], [2, 2, 4, 5], [2, 0, 3], [8], [5, 1],
-    ))  # fmt: skip
+    shape = r.choice(
+        (
+            [],
+            [0],
+            [1],
+            [4],
+            [2, 3],
+            [3, 3],
+            [3, 4],
+            [1, 4],
+            [0, 3],
+            [2, 1, 3],
+            [2, 3, 4],
+            [1, 1, 4, 4],
+            [2, 2, 4, 5],
+            [2, 0, 3],
+            [8],
+            [5, 1],
+        )
+    )
     count = 1
     for size in shape:
         count *= size
@@ -161,17 +191,13 @@ def _filler(r: random.Random, exact: list, names: list):
 
 
 #: Relative to the largest value of a result.
-TOLERANCES = {
-    "bfloat16": 6e-2, "float16": 2e-2, "float32": 3e-5, "complex64": 3e-5,
-}  # fmt: skip
+TOLERANCES = {"bfloat16": 6e-2, "float16": 2e-2, "float32": 3e-5, "complex64": 3e-5}
 
 
 def tolerance(outcomes) -> float:
     """Tolerance for rounding: that of the least precise dtype so far."""
     text = json.dumps(outcomes)
-    return max(
-        [1e-9, *(v for name, v in TOLERANCES.items() if f'"{name}"' in text)]
-    )
+    return max([1e-9, *(v for name, v in TOLERANCES.items() if f'"{name}"' in text)])
 
 
 def differs(got, want, near: float, path: str = "") -> str | None:
@@ -179,9 +205,7 @@ def differs(got, want, near: float, path: str = "") -> str | None:
     if type(got) is not type(want):
         return f"{path}: {_short(got)} for {_short(want)}"
     if not isinstance(want, list):
-        return (
-            None if got == want else f"{path}: {_short(got)} for {_short(want)}"
-        )
+        return None if got == want else f"{path}: {_short(got)} for {_short(want)}"
     if len(want) == 4 and isinstance(want[3], bool) and len(got) == 4:
         return _tensors_differ(got, want, near, path)
     if len(got) != len(want):
@@ -193,9 +217,7 @@ def differs(got, want, near: float, path: str = "") -> str | None:
     return None
 
 
-def _tensors_differ(
-    got: list, want: list, near: float, path: str
-) -> str | None:
+def _tensors_differ(got: list, want: list, near: float, path: str) -> str | None:
     for i, what in ((0, "dtype"), (1, "shape"), (3, "requires_grad")):
         if got[i] != want[i]:
             return f"{path}: {what} {got[i]} for {want[i]}"
@@ -236,18 +258,12 @@ def compared(got, want, given: dict) -> tuple[str, str] | None:
         where = "backward" if last else f"step {i}: {steps[i]}"
         if a[0] != b[0]:
             if a[0] == "error":
-                missing = (
-                    "no attribute" in a[2] or a[1] == "NotImplementedError"
-                )
-                return ("missing" if missing else "raises",
-                        f"{where}: {a[1]}: {a[2]}")  # fmt: skip
+                missing = "no attribute" in a[2] or a[1] == "NotImplementedError"
+                return ("missing" if missing else "raises", f"{where}: {a[1]}: {a[2]}")
             return "accepts", f"{where}: no {b[1]}: {b[2]}"
         if a[0] == "error":
             if a[1] != b[1]:
-                return (
-                    "other error",
-                    f"{where}: {a[1]}: {a[2]} for {b[1]}: {b[2]}",
-                )
+                return ("other error", f"{where}: {a[1]}: {a[2]} for {b[1]}: {b[2]}")
             continue
         found = differs(a[1], b[1], near)
         if found:
@@ -300,8 +316,7 @@ def shrunk(given: dict, own: Worker, peer: Worker | None, kind: str) -> dict:
         if found and found[0] == kind:
             given = less
     for i, spec in enumerate(given["inputs"]):
-        for change in ({"layout": "plain"}, {"grad": False},
-                       {"dtype": "float32"}):  # fmt: skip
+        for change in ({"layout": "plain"}, {"grad": False}, {"dtype": "float32"}):
             inputs = list(given["inputs"])
             inputs[i] = {**spec, **change}
             found = attack({**given, "inputs": inputs}, own, peer)

@@ -79,8 +79,12 @@ def described(value):
             flat = [part for v in flat.tolist() for part in (v.real, v.imag)]
         else:
             flat = flat.tolist()
-        return [dtype, list(value.shape), [_number(v) for v in flat],
-                bool(value.requires_grad)]  # fmt: skip
+        return [
+            dtype,
+            list(value.shape),
+            [_number(v) for v in flat],
+            bool(value.requires_grad),
+        ]
     if isinstance(value, (tuple, list)):
         return [described(item) for item in value]
     if kind in ("torch", "hotaru"):
@@ -100,9 +104,7 @@ def too_large(value) -> bool:
     return isinstance(value, (tuple, list)) and any(map(too_large, value))
 
 
-def run(
-    lib, program: dict, layout: str | None = None, late: bool = False
-) -> list:
+def run(lib, program: dict, layout: str | None = None, late: bool = False) -> list:
     """Outcomes of the steps, and the gradients."""
     scope = {"torch": lib, "F": lib.nn.functional}
     leaves = []

@@ -487,10 +487,19 @@ torch.logspace(0, 1, K)
 """
 
 DTYPES = (
-    ("float32", 10), ("float64", 4), ("int64", 3), ("bool", 2), ("int32", 1),
-    ("uint8", 1), ("int8", 1), ("int16", 1), ("float16", 1), ("bfloat16", 1),
-    ("complex64", 1), ("complex128", 1),
-)  # fmt: skip
+    ("float32", 10),
+    ("float64", 4),
+    ("int64", 3),
+    ("bool", 2),
+    ("int32", 1),
+    ("uint8", 1),
+    ("int8", 1),
+    ("int16", 1),
+    ("float16", 1),
+    ("bfloat16", 1),
+    ("complex64", 1),
+    ("complex128", 1),
+)
 NUMBERS = (0, 1, -1, 2, 3, 0.5, -1.5, 2.0, True, 0.0, -0.0, 7)
 RARE_NUMBERS = ("float('inf')", "float('nan')", "-float('inf')", "1j", "1e30")
 """Layouts of inputs: of what is made with the permuted or larger shape."""

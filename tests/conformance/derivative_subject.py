@@ -16,10 +16,22 @@ _MODES = {mode.__name__: mode for mode in MODES}
 
 # Factors of a matrix have no derivative where its values are equal or 0.
 _FACTORS = (
-    "cholesky_inverse", "linalg.cholesky", "linalg.cond", "linalg.eig",
-    "linalg.householder", "linalg.lu", "linalg.pinv", "linalg.qr", "linalg.svd",
-    "lu", "norm.nuc", "ormqr", "pinverse", "qr", "svd",
-)  # fmt: skip
+    "cholesky_inverse",
+    "linalg.cholesky",
+    "linalg.cond",
+    "linalg.eig",
+    "linalg.householder",
+    "linalg.lu",
+    "linalg.pinv",
+    "linalg.qr",
+    "linalg.svd",
+    "lu",
+    "norm.nuc",
+    "ormqr",
+    "pinverse",
+    "qr",
+    "svd",
+)
 # Which of equal elements these take is not said.
 _CHOOSING = ("kthvalue", "topk")
 

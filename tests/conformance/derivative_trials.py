@@ -134,9 +134,7 @@ def second(torch, f, xs):
     """The gradients of the gradients, for inputs and cotangents."""
     c = leaves(f.cotangents(xs))
     xs = leaves(xs)
-    first = torch.autograd.grad(
-        f(*xs), xs, c, allow_unused=True, create_graph=True
-    )
+    first = torch.autograd.grad(f(*xs), xs, c, allow_unused=True, create_graph=True)
     again = [g for g in first if g is not None and g.requires_grad]
     if not again:
         return ()
@@ -183,16 +181,24 @@ def hessian(torch, f, xs):
     c = f.cotangents(xs)
 
     def scalar(x):
-        return sum((a * b).real.sum() if b.is_complex() else (a * b).sum()
-                   for a, b in zip(f(x, *xs[1:]), c))  # fmt: skip
+        return sum(
+            (a * b).real.sum() if b.is_complex() else (a * b).sum()
+            for a, b in zip(f(x, *xs[1:]), c)
+        )
 
     return torch.func.hessian(scalar)(xs[0])
 
 
 MODES = (
-    reverse, second, forward, still, forward_reverse, reverse_forward,
-    forward_forward, hessian,
-)  # fmt: skip
+    reverse,
+    second,
+    forward,
+    still,
+    forward_reverse,
+    reverse_forward,
+    forward_forward,
+    hessian,
+)
 
 
 _STEP = 1e-4
@@ -207,25 +213,19 @@ def slope(torch, f, xs, vs) -> list:
         return f(*(x + v * t for x, v in zip(xs, vs)))
 
     near = zip(at(_STEP), at(-_STEP), at(2 * _STEP), at(-2 * _STEP))
-    return [
-        (8 * (a - b) - (c - d)) / (12 * _STEP) for a, b, c, d in near
-    ]  # fmt: skip
+    return [(8 * (a - b) - (c - d)) / (12 * _STEP) for a, b, c, d in near]
 
 
 def gradients_of(torch, f, xs, c) -> list:
     """The gradients at `xs` for cotangents `c`; zeros where there is none."""
     xs = leaves(xs)
     found = torch.autograd.grad(f(*xs), xs, c, allow_unused=True)
-    return [
-        torch.zeros_like(x) if g is None else g for x, g in zip(xs, found)
-    ]  # fmt: skip
+    return [torch.zeros_like(x) if g is None else g for x, g in zip(xs, found)]
 
 
 def dot(torch, xs, ys):
     """The real inner product of two lists of tensors."""
-    products = [
-        (x.conj() * y).real.sum() for x, y in zip(xs, ys) if x is not None
-    ]
+    products = [(x.conj() * y).real.sum() for x, y in zip(xs, ys) if x is not None]
     return sum(products, torch.zeros((), dtype=torch.float64))
 
 
@@ -289,19 +289,12 @@ def transposed(torch, mode, f, xs, got):
         return [dot(torch, c, got)], [dot(torch, found, v)]
     if mode in (forward_reverse, reverse_forward):
         xs = leaves(xs)
-        first = torch.autograd.grad(
-            f(*xs), xs, c, allow_unused=True, create_graph=True
-        )
-        pairs = [
-            (g, w)
-            for g, w in zip(first, v)
-            if g is not None and g.requires_grad
-        ]
+        first = torch.autograd.grad(f(*xs), xs, c, allow_unused=True, create_graph=True)
+        pairs = [(g, w) for g, w in zip(first, v) if g is not None and g.requires_grad]
         if not pairs:
             return got, [torch.zeros_like(x) for x in xs]
         found = torch.autograd.grad(
             [g for g, _ in pairs], xs, [w for _, w in pairs], allow_unused=True
         )
-        return got, [torch.zeros_like(x) if g is None else g
-                     for x, g in zip(xs, found)]  # fmt: skip
+        return got, [torch.zeros_like(x) if g is None else g for x, g in zip(xs, found)]
     return None

@@ -16,8 +16,7 @@ import torch
 
 # Names that the databases and suites' files ask for and old versions lack.
 sys.modules.setdefault(
-    "expecttest",
-    types.SimpleNamespace(TestCase=unittest.TestCase, ACCEPT=False),
+    "expecttest", types.SimpleNamespace(TestCase=unittest.TestCase, ACCEPT=False)
 )
 if not hasattr(torch, "signal"):
     torch.signal = types.SimpleNamespace(windows=types.SimpleNamespace())
@@ -25,15 +24,7 @@ if not hasattr(torch.Tensor, "untyped_storage"):
     torch.Tensor.untyped_storage = lambda self: self.storage()._storage
 
 from case_file import File, main  # noqa: E402
-from interchange_trials import (  # noqa: E402
-    ARCHIVES,
-    eager,
-    entry_of,
-    forms,
-    found,
-    made,
-    module_of,
-)
+from interchange_trials import ARCHIVES, eager, entry_of, forms, found, made, module_of  # noqa: E402
 from module_oracle import base_case, inputs_of, state_of  # noqa: E402
 from module_trials import forward, tensors_in  # noqa: E402
 from plain import NotPlainError, decoder  # noqa: E402
@@ -51,10 +42,7 @@ def some(values: list, most: int) -> list:
 
 def changed(state: dict) -> dict:
     """A state that no seed gives."""
-    return {
-        name: x * 1.25 if x.is_floating_point() else x
-        for name, x in state.items()
-    }
+    return {name: x * 1.25 if x.is_floating_point() else x for name, x in state.items()}
 
 
 class Exchange:
@@ -132,9 +120,7 @@ def roundings(result) -> float:
     """How far from exact the numbers of a program may be."""
     numbers = [x for x in tensors_in(torch, result) if x.is_floating_point()]
     narrow = any(x.dtype in (torch.bfloat16, torch.float16) for x in numbers)
-    largest = [
-        x.double().nan_to_num(0, 0, 0).abs().max() for x in numbers if x.numel()
-    ]
+    largest = [x.double().nan_to_num(0, 0, 0).abs().max() for x in numbers if x.numel()]
     return (1e-2 if narrow else 5e-6) * float(max(largest, default=0))
 
 

@@ -146,11 +146,7 @@ def ordered(x):
 
 def counted(x):
     n = (x * 3).round().long().clamp(0, 5)
-    return (
-        torch.bincount(n.flatten(), minlength=6),
-        F.one_hot(n, 6),
-        n.cumsum(1),
-    )
+    return (torch.bincount(n.flatten(), minlength=6), F.one_hot(n, 6), n.cumsum(1))
 
 
 # Kinds of numbers.
@@ -158,9 +154,15 @@ def counted(x):
 
 def types(x):
     return (
-        x.double(), x.half(), x.bfloat16(), x.to(torch.uint8), x > 0,
-        (x * 10).to(torch.int16), x.to(torch.complex64), x.long() // 2,
-    )  # fmt: skip
+        x.double(),
+        x.half(),
+        x.bfloat16(),
+        x.to(torch.uint8),
+        x > 0,
+        (x * 10).to(torch.int16),
+        x.to(torch.complex64),
+        x.long() // 2,
+    )
 
 
 def spectra(x):
@@ -191,9 +193,12 @@ def empty(x):
 def made(x):
     n = x.shape[0]
     return (
-        torch.arange(n), torch.linspace(0, 1, 5), torch.ones(n, 2).tril(),
-        torch.full_like(x, -1, dtype=torch.int64), x.new_zeros(n, 1),
-    )  # fmt: skip
+        torch.arange(n),
+        torch.linspace(0, 1, 5),
+        torch.ones(n, 2).tril(),
+        torch.full_like(x, -1, dtype=torch.int64),
+        x.new_zeros(n, 1),
+    )
 
 
 # Containers.
@@ -275,35 +280,54 @@ def matmuls(x):
     y = x @ x.t()
     z = torch.einsum("bi,bj->bij", x, x)
     return (
-        y, z.bmm(z), torch.baddbmm(z, z, z, beta=0.5),
-        torch.addmm(y, x, x.t(), alpha=0.1), x[0].outer(x[1]), x.mv(x[0]),
-    )  # fmt: skip
+        y,
+        z.bmm(z),
+        torch.baddbmm(z, z, z, beta=0.5),
+        torch.addmm(y, x, x.t(), alpha=0.1),
+        x[0].outer(x[1]),
+        x.mv(x[0]),
+    )
 
 
 def matrices(x):
     y = x.view(x.shape[0], 2, 3)
     z = y @ y.mT + 3 * torch.eye(2)
     return (
-        torch.linalg.inv(z), torch.linalg.cholesky(z), torch.linalg.det(z),
-        torch.linalg.solve(z, y), torch.linalg.vector_norm(x, 3, 1),
-    )  # fmt: skip
+        torch.linalg.inv(z),
+        torch.linalg.cholesky(z),
+        torch.linalg.det(z),
+        torch.linalg.solve(z, y),
+        torch.linalg.vector_norm(x, 3, 1),
+    )
 
 
 def specials(x):
     y = x.abs() + 0.5
     return (
-        torch.special.erfinv(x.tanh()), y.lgamma(), torch.special.bessel_j0(x),
-        torch.xlogy(y, y), y.digamma(), x.sinc(),
+        torch.special.erfinv(x.tanh()),
+        y.lgamma(),
+        torch.special.bessel_j0(x),
+        torch.xlogy(y, y),
+        y.digamma(),
+        x.sinc(),
         torch.special.ndtri(0.5 * x.sigmoid()),
-    )  # fmt: skip
+    )
 
 
 def statistics(x):
     return (
-        x.std(1), x.var(0, correction=0), x.logsumexp(1), x.prod(1),
-        torch.cov(x), x.quantile(0.3, 1), x.cummax(1), x.nansum(),
-        x.softmax(-1), F.log_softmax(x, 0), torch.cdist(x, x + 1),
-    )  # fmt: skip
+        x.std(1),
+        x.var(0, correction=0),
+        x.logsumexp(1),
+        x.prod(1),
+        torch.cov(x),
+        x.quantile(0.3, 1),
+        x.cummax(1),
+        x.nansum(),
+        x.softmax(-1),
+        F.log_softmax(x, 0),
+        torch.cdist(x, x + 1),
+    )
 
 
 def pictures(x):
@@ -313,11 +337,14 @@ def pictures(x):
     grid = F.affine_grid(turn, (n, 1, 3, 3), align_corners=False)
     return (
         F.interpolate(y, scale_factor=2, mode="bilinear"),
-        F.interpolate(y, (3, 5), mode="nearest"), F.pixel_unshuffle(y, 2),
+        F.interpolate(y, (3, 5), mode="nearest"),
+        F.pixel_unshuffle(y, 2),
         F.grid_sample(y, grid, align_corners=False),
-        F.pad(y, (1, 2, 0, 1), "reflect"), F.unfold(y, (2, 3)),
-        F.adaptive_max_pool2d(y, 2), F.max_pool2d(y, 2, return_indices=True),
-    )  # fmt: skip
+        F.pad(y, (1, 2, 0, 1), "reflect"),
+        F.unfold(y, (2, 3)),
+        F.adaptive_max_pool2d(y, 2),
+        F.max_pool2d(y, 2, return_indices=True),
+    )
 
 
 def attention(x):
@@ -337,20 +364,28 @@ def losses(x, y):
         F.smooth_l1_loss(x, x * 0.5, beta=0.3),
         F.kl_div(x, x.exp(), reduction="batchmean"),
         F.gaussian_nll_loss(x, x + 1, x.exp()),
-        F.ctc_loss(
-            logs, y[:4].view(2, 2) % 5 + 1, lengths, torch.tensor([2, 1])
-        ),
+        F.ctc_loss(logs, y[:4].view(2, 2) % 5 + 1, lengths, torch.tensor([2, 1])),
     )
 
 
 def activations(x):
     return (
-        F.gelu(x), F.gelu(x, approximate="tanh"), F.silu(x), F.mish(x),
-        F.hardswish(x), F.elu(x, 0.7), F.leaky_relu(x, 0.2),
-        F.softplus(x, 2, 1), F.glu(x), F.hardtanh(x, -0.3, 0.4), F.celu(x),
+        F.gelu(x),
+        F.gelu(x, approximate="tanh"),
+        F.silu(x),
+        F.mish(x),
+        F.hardswish(x),
+        F.elu(x, 0.7),
+        F.leaky_relu(x, 0.2),
+        F.softplus(x, 2, 1),
+        F.glu(x),
+        F.hardtanh(x, -0.3, 0.4),
+        F.celu(x),
         F.prelu(x, x[0, :1]),
-        F.threshold(x, 0.1, -2), F.softshrink(x, 0.3), F.normalize(x, 1),
-    )  # fmt: skip
+        F.threshold(x, 0.1, -2),
+        F.softshrink(x, 0.3),
+        F.normalize(x, 1),
+    )
 
 
 def mixed(x):
@@ -425,21 +460,57 @@ class Normed(nn.Module):
         return self.again(self.first(x).relu())
 
 
+_BATCHED = [
+    views,
+    strided,
+    parts,
+    expanded,
+    written,
+    written_rows,
+    indexed,
+    put,
+    scattered,
+    reduced,
+    masked,
+    ordered,
+    counted,
+    types,
+    spectra,
+    bits,
+    literals,
+    scalars,
+    empty,
+    made,
+    named,
+    branches,
+    branches_within,
+    learned,
+    found_number,
+    found_rows,
+    matmuls,
+    matrices,
+    specials,
+    statistics,
+    activations,
+    mixed,
+    ranged,
+    fields_of_results,
+]
+_STILL = {ordered, found_number, found_rows, strided, put, reduced}
+
+
 def functions() -> list[Entry]:
     """Lists functions that take a batch of rows, then the others."""
-    rows = [
-        views, strided, parts, expanded, written, written_rows, indexed, put,
-        scattered, reduced, masked, ordered, counted, types, spectra, bits,
-        literals, scalars, empty, made, named, branches, branches_within,
-        learned, found_number, found_rows, matmuls, matrices, specials,
-        statistics, activations, mixed, ranged, fields_of_results,
-    ]  # fmt: skip
-    still = {ordered, found_number, found_rows, strided, put, reduced}
     out = [
-        Entry(f.__name__, lambda f=f: Call(f), x(6), (({0: AUTO},),)
-              if f not in still else None, (3, 5) if f not in still else (3, 3))
-        for f in rows
-    ]  # fmt: skip
+        Entry(
+            f.__name__,
+            lambda f=f: Call(f),
+            x(6),
+            (({0: AUTO},),) if f not in _STILL else None,
+            (3, 5) if f not in _STILL else (3, 3),
+        )
+        for f in _BATCHED
+    ]
     two = lambda n: (torch.randn(n, 6), torch.randn(n, 6))  # noqa: E731
     size = Dim("size", min=2, max=64)
 
@@ -450,30 +521,55 @@ def functions() -> list[Entry]:
 
     return [
         *out,
-        Entry("written_input", lambda: Call(written_input), two,
-              (({0: AUTO}, {0: AUTO}),)),
-        Entry("returned_input", lambda: Call(returned_input), two,
-              (({0: AUTO}, {0: AUTO}),)),
+        Entry(
+            "written_input", lambda: Call(written_input), two, (({0: AUTO}, {0: AUTO}),)
+        ),
+        Entry(
+            "returned_input",
+            lambda: Call(returned_input),
+            two,
+            (({0: AUTO}, {0: AUTO}),),
+        ),
         Entry("nested", lambda: Call(nested), tree, None, (3, 3)),
-        Entry("fields", lambda: Call(fields),
-              lambda n: (Point(*two(n)), torch.randn(6)), None, (3, 3)),
-        Entry("optional", lambda: Call(optional),
-              lambda n: (torch.randn(n, 6), {"z": torch.randn(6)}),
-              None, (3, 3)),
-        Entry("sizes_of_two", lambda: Call(sizes),
-              lambda n: (torch.randn(n, 6), torch.randn(n + 1, 6)),
-              (({0: AUTO}, {0: AUTO}),)),
-        Entry("twice", lambda: Call(twice),
-              lambda n: (torch.randn(n, 6), torch.randn(2 * n, 6)),
-              (({0: size}, {0: 2 * size}),)),
+        Entry(
+            "fields",
+            lambda: Call(fields),
+            lambda n: (Point(*two(n)), torch.randn(6)),
+            None,
+            (3, 3),
+        ),
+        Entry(
+            "optional",
+            lambda: Call(optional),
+            lambda n: (torch.randn(n, 6), {"z": torch.randn(6)}),
+            None,
+            (3, 3),
+        ),
+        Entry(
+            "sizes_of_two",
+            lambda: Call(sizes),
+            lambda n: (torch.randn(n, 6), torch.randn(n + 1, 6)),
+            (({0: AUTO}, {0: AUTO}),),
+        ),
+        Entry(
+            "twice",
+            lambda: Call(twice),
+            lambda n: (torch.randn(n, 6), torch.randn(2 * n, 6)),
+            (({0: size}, {0: 2 * size}),),
+        ),
         Entry("pictures", lambda: Call(pictures), x(24), (({0: AUTO},),)),
         Entry("attention", lambda: Call(attention), x(24), (({0: AUTO},),)),
-        Entry("losses", lambda: Call(losses),
-              lambda n: (torch.randn(n, 6), torch.arange(n) % 6), None, (5, 5)),
+        Entry(
+            "losses",
+            lambda: Call(losses),
+            lambda n: (torch.randn(n, 6), torch.arange(n) % 6),
+            None,
+            (5, 5),
+        ),
         Entry("held", Held, x(6), batch()),
         Entry("counts", Counts, x(6), batch()),
         Entry("normed", Normed, x(6), batch()),
-    ]  # fmt: skip
+    ]
 
 
 def _all() -> dict[str, Entry]:

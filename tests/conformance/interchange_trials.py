@@ -53,9 +53,8 @@ def write(torch, form: str, module, args, kwargs, shapes, path: str) -> None:
     torch.manual_seed(0)
     if form in STATES:
         torch.save(
-            module.state_dict(), path,
-            _use_new_zipfile_serialization=STATES[form],
-        )  # fmt: skip
+            module.state_dict(), path, _use_new_zipfile_serialization=STATES[form]
+        )
     elif form == "export":
         program = torch.export.export(
             module, tuple(args), kwargs, dynamic_shapes=shapes

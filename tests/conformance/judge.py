@@ -61,19 +61,13 @@ def compare(got, want, values=True, scale=1.0, slack=0.0) -> None:
         wide = torch.complex128 if want.is_complex() else torch.float64
         a, b = got.detach().to(wide), want.to(wide)
         close = torch.isclose(
-            a,
-            b,
-            rtol=rtol * scale,
-            atol=atol * scale + 2 * slack,
-            equal_nan=True,
+            a, b, rtol=rtol * scale, atol=atol * scale + 2 * slack, equal_nan=True
         )
     else:
         close = got == want
     if not bool(close.all()):
         at = (~close).nonzero()[0].tolist()
-        raise WrongError(
-            f"value {got[tuple(at)].item()}, not {want[tuple(at)].item()}"
-        )
+        raise WrongError(f"value {got[tuple(at)].item()}, not {want[tuple(at)].item()}")
 
 
 def compare_values(got, want, **how) -> None:
@@ -246,6 +240,4 @@ def main(description: str, check) -> None:
         )
     )[part::parts]
     open(options.out, "w").close()
-    work(
-        [os.path.join(options.folder, n) for n in names], options.out, 60, check
-    )
+    work([os.path.join(options.folder, n) for n in names], options.out, 60, check)

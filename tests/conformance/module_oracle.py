@@ -14,9 +14,12 @@ MOST_INPUTS = 24
 def inputs_of(info, function, dtype, training):
     torch.manual_seed(0)
     return function(
-        info, device="cpu", dtype=dtype, requires_grad=dtype == torch.float64,
+        info,
+        device="cpu",
+        dtype=dtype,
+        requires_grad=dtype == torch.float64,
         training=training,
-    )  # fmt: skip
+    )
 
 
 def base_case(info, given, dtype, training) -> dict:

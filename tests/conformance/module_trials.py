@@ -51,9 +51,7 @@ def initial(torch, case, decode):
         "parameters": [
             [name, x.requires_grad] for name, x in module.named_parameters()
         ],
-        "modules": [
-            [name, type(x).__name__] for name, x in module.named_modules()
-        ],
+        "modules": [[name, type(x).__name__] for name, x in module.named_modules()],
     }
 
 
@@ -81,9 +79,7 @@ def after(torch, case, decode):
 def gradients(torch, case, decode):
     """Gradients of the inputs and of the parameters, by name."""
     module = loaded(torch, case, decode)
-    inputs = {
-        f"input {i}": x for i, x in enumerate(decode.tensors) if x.requires_grad
-    }
+    inputs = {f"input {i}": x for i, x in enumerate(decode.tensors) if x.requires_grad}
     inputs |= dict(module.named_parameters())
     inputs = {name: x for name, x in inputs.items() if x.requires_grad}
     outs = [
@@ -93,10 +89,17 @@ def gradients(torch, case, decode):
     ]
     found = {}
     for order in ("first", "second")[: case["orders"]]:
-        grads = torch.autograd.grad(
-            outs, list(inputs.values()), [wave(torch, y) for y in outs],
-            allow_unused=True, create_graph=order == "first",
-        ) if outs else [None] * len(inputs)  # fmt: skip
+        grads = (
+            torch.autograd.grad(
+                outs,
+                list(inputs.values()),
+                [wave(torch, y) for y in outs],
+                allow_unused=True,
+                create_graph=order == "first",
+            )
+            if outs
+            else [None] * len(inputs)
+        )
         # Zeros and nothing at all are the same here.
         found[order] = {
             name: torch.zeros_like(x) if g is None else g
@@ -112,6 +115,11 @@ def refused(torch, case, decode):
 
 
 TRIALS = {
-    "init": initial, "repr": described, "train": forward, "eval": forward,
-    "state": after, "grad": gradients, "error": refused,
-}  # fmt: skip
+    "init": initial,
+    "repr": described,
+    "train": forward,
+    "eval": forward,
+    "state": after,
+    "grad": gradients,
+    "error": refused,
+}

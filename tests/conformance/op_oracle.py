@@ -85,9 +85,7 @@ def errors_of_torch(op, sample, result, finish) -> list[float]:
     got = [x for _, x in tensors_in((result,))]
     try:
         torch.manual_seed(0)
-        wide = op.op(
-            *widened([sample.input, *sample.args]), **widened(sample.kwargs)
-        )
+        wide = op.op(*widened([sample.input, *sample.args]), **widened(sample.kwargs))
         wide = finish(wide) if finish else wide
     except Exception:
         return [0.0] * len(got)
@@ -135,9 +133,8 @@ def add_gradients(file, op, sample) -> None:
     if op.name in _UNIQUE_GRADIENTS:
         finish = UNIQUE[op.name]
     made = run_form(
-        file, "grad", op.op, (sample.input, *sample.args), sample.kwargs,
-        finish=finish,
-    )  # fmt: skip
+        file, "grad", op.op, (sample.input, *sample.args), sample.kwargs, finish=finish
+    )
     if not made:
         return
     case, recorder, result = made
@@ -154,9 +151,12 @@ def add_gradients(file, op, sample) -> None:
             c.requires_grad_()
     try:
         first = torch.autograd.grad(
-            outs, inputs, cotangents, allow_unused=True,
+            outs,
+            inputs,
+            cotangents,
+            allow_unused=True,
             create_graph=op.supports_gradgrad,
-        )  # fmt: skip
+        )
     except Exception:
         file.cases.remove(case)
         return
@@ -169,9 +169,7 @@ def add_gradients(file, op, sample) -> None:
     inputs += cotangents
     cotangents = [torch.randn_like(y.detach()) for y in again]
     try:
-        second = torch.autograd.grad(
-            again, inputs, cotangents, allow_unused=True
-        )
+        second = torch.autograd.grad(again, inputs, cotangents, allow_unused=True)
     except Exception:
         return
     case["second_cotangents"] = file.keep(cotangents)
@@ -203,15 +201,10 @@ def add_tangents(file, op, sample) -> None:
     torch.manual_seed(2)
     tangents = [torch.randn_like(x.detach()) for x in inputs]
     with fwAD.dual_level():
-        duals = {
-            id(x): fwAD.make_dual(x.detach(), v)
-            for x, v in zip(inputs, tangents)
-        }
+        duals = {id(x): fwAD.make_dual(x.detach(), v) for x, v in zip(inputs, tangents)}
         torch.manual_seed(0)
         try:
-            result = op.op(
-                *by_identity(args, duals), **by_identity(kwargs, duals)
-            )
+            result = op.op(*by_identity(args, duals), **by_identity(kwargs, duals))
             found = [
                 fwAD.unpack_dual(y).tangent
                 for _, y in tensors_in((finish(result) if finish else result,))
@@ -260,6 +253,23 @@ def add_errors(file, op) -> None:
             ]
 
 
+def small_samples(op, dtype) -> list:
+    """Samples of an entry whose tensors are small enough to be written."""
+    samples = []
+    for sample in op.sample_inputs("cpu", dtype, requires_grad=False):
+        sizes = [
+            x.numel()
+            for _, x in tensors_in(
+                [sample.input, *sample.args, *sample.kwargs.values()]
+            )
+        ]
+        if sum(sizes) <= LARGEST:
+            samples.append(sample)
+        if len(samples) == MOST_SAMPLES:
+            break
+    return samples
+
+
 def write_entry(op, dtype, path) -> None:
     file = File()
     torch.manual_seed(0)
@@ -268,14 +278,7 @@ def write_entry(op, dtype, path) -> None:
         and dtype in _EXACT
         and dtype in op.supported_backward_dtypes("cpu")
     )
-    samples = []
-    for sample in op.sample_inputs("cpu", dtype, requires_grad=False):
-        sizes = [x.numel() for _, x in tensors_in(
-            [sample.input, *sample.args, *sample.kwargs.values()])]  # fmt: skip
-        if sum(sizes) <= LARGEST:
-            samples.append(sample)
-        if len(samples) == MOST_SAMPLES:
-            break
+    samples = small_samples(op, dtype)
     written = not op.name.startswith(UNWRITTEN)
     method, inplace = op.get_method(), op.get_inplace()
     finish = UNIQUE.get(op.name)
@@ -285,17 +288,20 @@ def write_entry(op, dtype, path) -> None:
         try:
             once = op.op(*Copies()(list(args)), **Copies()(dict(sample.kwargs)))
             torch.manual_seed(0)
-            twice = op.op(
-                *Copies()(list(args)), **Copies()(dict(sample.kwargs))
-            )
+            twice = op.op(*Copies()(list(args)), **Copies()(dict(sample.kwargs)))
             values = written and same(once, twice)
         except Exception:
             values = written
         copies = Copies()
         made = run_form(
-            file, "forward", op.op, copies(list(args)),
-            copies(dict(sample.kwargs)), values, finish,
-        )  # fmt: skip
+            file,
+            "forward",
+            op.op,
+            copies(list(args)),
+            copies(dict(sample.kwargs)),
+            values,
+            finish,
+        )
         if not made:
             continue
         errors = [0.0]
@@ -312,9 +318,14 @@ def write_entry(op, dtype, path) -> None:
                 continue
             copies = Copies()
             run_form(
-                file, kind, form, copies(list(args)),
-                copies(dict(sample.kwargs)), values, finish,
-            )  # fmt: skip
+                file,
+                kind,
+                form,
+                copies(list(args)),
+                copies(dict(sample.kwargs)),
+                values,
+                finish,
+            )
         if op.supports_out and values:
             add_out(file, op, args, sample.kwargs, once, finish)
         for case in file.cases[others:]:

@@ -120,16 +120,13 @@ def check_gradients(case, tensors, decode, result) -> None:
     outs = [y for y in tensors_in(result) if y.requires_grad]
     cotangents = placed(keep(case["cotangents"]))
     if len(outs) != len(cotangents):
-        raise WrongError(
-            f"{len(outs)} results need grad, not {len(cotangents)}"
-        )
+        raise WrongError(f"{len(outs)} results need grad, not {len(cotangents)}")
     second = case.get("second_order")
     if second is not None:
         cotangents = [c.detach().requires_grad_() for c in cotangents]
     first = torch.autograd.grad(
-        outs, inputs, cotangents, allow_unused=True,
-        create_graph=second is not None,
-    )  # fmt: skip
+        outs, inputs, cotangents, allow_unused=True, create_graph=second is not None
+    )
     compare_all(on_host(first), keep(case["first_order"]))
     if second is None:
         return

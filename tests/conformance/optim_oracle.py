@@ -26,9 +26,7 @@ def base_values(info, dtype) -> dict:
     shapes = [(4, 3), (3, 2) if info.optim_cls is torch.optim.Muon else (5,)]
     if info.only_supports_sparse_grads:
         shapes[1] = (3, 2)
-    grads = [
-        [torch.randn(s, dtype=dtype) for s in shapes] for _ in range(STEPS)
-    ]
+    grads = [[torch.randn(s, dtype=dtype) for s in shapes] for _ in range(STEPS)]
     if info.only_supports_sparse_grads:
         for k, (g, h) in enumerate(grads):
             g[k % 4] = 0
@@ -58,16 +56,12 @@ def add_schedules(file, info, values) -> None:
     """
     kwargs = {} if info.optim_cls is not torch.optim.SGD else {"lr": 0.01}
     for makers in info.scheduler_inputs:
-        optimizer = info.optim_cls(
-            [torch.nn.Parameter(torch.ones(1, 1))], **kwargs
-        )
+        optimizer = info.optim_cls([torch.nn.Parameter(torch.ones(1, 1))], **kwargs)
         made = []
         for maker in makers:
             kind, args, named = made_of(maker(optimizer))
             made.append([class_name(kind), list(args[1:]), named])
-        add(file, "schedule", {
-            **values, "options": kwargs, "schedulers": made,
-        })  # fmt: skip
+        add(file, "schedule", {**values, "options": kwargs, "schedulers": made})
 
 
 def layouts(params) -> set:

@@ -10,9 +10,7 @@ from plain import resolve
 
 
 def parameters(torch, case, decode) -> list:
-    return [
-        torch.nn.Parameter(x.detach().clone()) for x in decode(case["params"])
-    ]
+    return [torch.nn.Parameter(x.detach().clone()) for x in decode(case["params"])]
 
 
 def make(torch, case, decode, params):
@@ -93,9 +91,7 @@ def groups(torch, case, decode):
     params = parameters(torch, case, decode)
     optimizer = make(torch, case, decode, [{"params": params[:1], "lr": 0.05}])
     step(torch, case, decode, optimizer, params, [0])
-    optimizer.add_param_group(
-        {"params": params[1:], "lr": 0.01, "weight_decay": 0.1}
-    )
+    optimizer.add_param_group({"params": params[1:], "lr": 0.01, "weight_decay": 0.1})
     step(torch, case, decode, optimizer, params, range(1, case["steps"]))
     return [[p.detach() for p in params], plain_state(optimizer)["groups"]]
 
@@ -119,8 +115,7 @@ def scheduled(torch, case, decode):
     optimizer = make(torch, case, decode, params)
     made = decode(case["schedulers"])
     schedulers = [
-        resolve(torch, name)(optimizer, *args, **kwargs)
-        for name, args, kwargs in made
+        resolve(torch, name)(optimizer, *args, **kwargs) for name, args, kwargs in made
     ]
     found = []
     for k in range(case["steps"]):
@@ -169,7 +164,12 @@ def refused(torch, case, decode):
 
 
 TRIALS = {
-    "init": initial, "repr": described, "step": stepped, "state": state,
-    "groups": groups, "resume": resumed, "schedule": scheduled,
+    "init": initial,
+    "repr": described,
+    "step": stepped,
+    "state": state,
+    "groups": groups,
+    "resume": resumed,
+    "schedule": scheduled,
     "error": refused,
-}  # fmt: skip
+}

@@ -19,9 +19,19 @@ class NotPlainError(Exception):
 
 # Dtypes of hotaru's tensors; everything else is named as what is needed.
 _DTYPES = {
-    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16",
-    "float32", "float64", "complex64", "complex128",
-}  # fmt: skip
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+}
 _MOST_DIMS = 64
 
 

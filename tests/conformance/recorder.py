@@ -101,10 +101,7 @@ class TorchEncoder(Encoder):
         if callable(value) and id(value) in _NAMES:
             return {"name": _NAMES[id(value)]}
         if dataclasses.is_dataclass(value):
-            fields = {
-                f.name: getattr(value, f.name)
-                for f in dataclasses.fields(value)
-            }
+            fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
             return self.made(type(value), (), fields)
         try:
             kind, args, kwargs = _MADE[value]
@@ -141,9 +138,7 @@ class Recorder(TorchFunctionMode):
         self._seed = torch.manual_seed
 
         def manual_seed(seed):
-            self.steps.append(
-                ["torch.manual_seed", self.encode([seed]), {"dict": []}]
-            )
+            self.steps.append(["torch.manual_seed", self.encode([seed]), {"dict": []}])
             return self._seed(seed)
 
         torch.manual_seed = manual_seed

@@ -8,27 +8,37 @@ import re
 from suite.counts import wrapped
 
 DTYPES = (
-    "float32", "float64", "int64", "int32", "bool", "bfloat16", "float16",
-    "complex64", "complex128",
-)  # fmt: skip
+    "float32",
+    "float64",
+    "int64",
+    "int32",
+    "bool",
+    "bfloat16",
+    "float16",
+    "complex64",
+    "complex128",
+)
 FORMS = {
     "op": ("forward", "grad", "jvp", "method", "inplace", "out", "error"),
     "derivative": (
-        "reverse", "second", "forward", "still", "forward_reverse",
-        "reverse_forward", "forward_forward", "hessian",
+        "reverse",
+        "second",
+        "forward",
+        "still",
+        "forward_reverse",
+        "reverse_forward",
+        "forward_forward",
+        "hessian",
     ),
     "module": ("init", "repr", "train", "eval", "state", "grad", "error"),
-    "optim": (
-        "init", "repr", "step", "state", "groups", "resume", "schedule",
-        "error",
-    ),
+    "optim": ("init", "repr", "step", "state", "groups", "resume", "schedule", "error"),
     "interchange": tuple(
         f"{way}_{form}"
         for form in ("script", "trace", "freeze", "export", "state", "legacy")
         for way in ("read", "write", "again")
         if way != "again" or form in ("script", "trace", "freeze")
     ),
-}  # fmt: skip
+}
 
 Outcome = tuple[str, str, str, str]
 
@@ -66,14 +76,31 @@ _MEANING = {
 
 # Families of operators, by how their names begin; the rest is "the rest".
 _RANDOM = (
-    "bernoulli", "cauchy", "exponential", "geometric", "log_normal",
-    "multinomial", "normal", "randint", "randint_like", "randn", "randn_like",
-    "rand_like", "uniform", "randperm",
-)  # fmt: skip
+    "bernoulli",
+    "cauchy",
+    "exponential",
+    "geometric",
+    "log_normal",
+    "multinomial",
+    "normal",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "rand_like",
+    "uniform",
+    "randperm",
+)
 _FAMILIES = (
-    "linalg", "fft", "special", "nn.functional", "masked", "signal", "random",
+    "linalg",
+    "fft",
+    "special",
+    "nn.functional",
+    "masked",
+    "signal",
+    "random",
     "the rest",
-)  # fmt: skip
+)
 
 # Reasons of what is left, by what its text looks like; the first that fits.
 _REASONS = (
@@ -115,8 +142,7 @@ def counted(title: str, forms, rows: dict[str, list[Outcome]]) -> str:
             counts[form_of(kind)][0] += text == "ok"
             counts[form_of(kind)][1] += 1
         cells = [
-            "{} of {}".format(*count) if count[1] else "–"
-            for count in counts.values()
+            "{} of {}".format(*count) if count[1] else "–" for count in counts.values()
         ]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -165,18 +191,12 @@ def left(found: list[Outcome], split: bool) -> str:
         groups[reason][1].setdefault(entry, f"{form_of(kind)}: {shown}")
     lines = ["| reason | outcomes | entries | for example |"]
     lines.append("| --- | ---: | --- | --- |")
-    for reason, (count, entries) in sorted(
-        groups.items(), key=lambda row: -row[1][0]
-    ):
+    for reason, (count, entries) in sorted(groups.items(), key=lambda row: -row[1][0]):
         names = sorted(entries)
         # Three, from all over the alphabet.
-        chosen = dict.fromkeys(
-            names[i * (len(names) - 1) // 2] for i in range(3)
-        )
+        chosen = dict.fromkeys(names[i * (len(names) - 1) // 2] for i in range(3))
         shown = "; ".join(f"`{n}` ({entries[n]})" for n in chosen)
-        lines.append(
-            f"| {reason} | {count} | {where(names, split)} | {shown} |"
-        )
+        lines.append(f"| {reason} | {count} | {where(names, split)} | {shown} |")
     return "\n".join(lines)
 
 
@@ -208,11 +228,7 @@ def report(found: dict[str, list[Outcome]], version: str) -> str:
         summary(found),
     ]
     for suite, outcomes in found.items():
-        parts += [
-            f"## {_TITLES[suite]}",
-            _MEANING[suite],
-            table(suite, outcomes),
-        ]
+        parts += [f"## {_TITLES[suite]}", _MEANING[suite], table(suite, outcomes)]
         if suite == "op":
             rows = {
                 name: [x for x in outcomes if family(x[0]) == name]

@@ -35,10 +35,13 @@ HERE = Path(__file__).parent
 NOTE = "  # "
 # Programs that the suite "interchange" puts into files, beside modules.
 PROGRAMS = (
-    "interchange_programs.py", "export/export_table.py", "export/own_table.py",
-    "export/export_programs.py", "export/export_sequence.py",
+    "interchange_programs.py",
+    "export/export_table.py",
+    "export/own_table.py",
+    "export/export_programs.py",
+    "export/export_sequence.py",
     "export/export_vision.py",
-)  # fmt: skip
+)
 
 
 def parts(command: list[str], jobs: int, env: dict) -> None:
@@ -74,14 +77,14 @@ def outcomes(suite: str, options) -> list[Outcome]:
     if options.device != "cpu":
         env["HOTARU_CONFORMANCE_DEVICE"] = options.device
     oracle = str(HERE / f"{suite}_oracle.py")
-    parts(
-        [options.oracle, oracle, str(folder), *chosen], options.jobs, env
-    )  # fmt: skip
-    found = judged(sys.executable, f"{suite}_subject.py", folder, chosen,
-                   options.jobs, env)  # fmt: skip
+    parts([options.oracle, oracle, str(folder), *chosen], options.jobs, env)
+    found = judged(
+        sys.executable, f"{suite}_subject.py", folder, chosen, options.jobs, env
+    )
     if suite == "interchange":
-        found += judged(options.oracle, f"{suite}_judge.py", folder, chosen,
-                        options.jobs, env)  # fmt: skip
+        found += judged(
+            options.oracle, f"{suite}_judge.py", folder, chosen, options.jobs, env
+        )
     return sorted(found)
 
 
@@ -93,13 +96,18 @@ def judged(python, script, folder, chosen, jobs, env) -> list[Outcome]:
     running = [
         subprocess.Popen(
             [
-                python, str(HERE / script), str(folder), out, *chosen,
-                "--part", f"{k}/{jobs}",
+                python,
+                str(HERE / script),
+                str(folder),
+                out,
+                *chosen,
+                "--part",
+                f"{k}/{jobs}",
             ],
             env=env,
         )
         for k, out in enumerate(outs)
-    ]  # fmt: skip
+    ]
     if any(p.wait() != 0 for p in running):
         raise SystemExit(f"conformance: {script} failed")
     found = []
@@ -139,8 +147,7 @@ def write_known(path: Path, known: dict[str, set[str]]) -> None:
     path.parent.mkdir(exist_ok=True)
     notes = notes_of(path)
     lines = [
-        f"{key}: {' '.join(d for d in DTYPES if d in dtypes)}"
-        f"{notes.get(key, '')}\n"
+        f"{key}: {' '.join(d for d in DTYPES if d in dtypes)}{notes.get(key, '')}\n"
         for key, dtypes in sorted(known.items())
         if dtypes
     ]
@@ -224,9 +231,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--oracle", default=sys.executable)
-    parser.add_argument(
-        "--suite", default="all", choices=["all", *FORMS, "tests"]
-    )
+    parser.add_argument("--suite", default="all", choices=["all", *FORMS, "tests"])
     parser.add_argument("--op", action="append", metavar="ENTRY")
     parser.add_argument("--dtype", action="append", choices=DTYPES)
     parser.add_argument(
@@ -240,18 +245,14 @@ def main() -> int:
     parser.add_argument("--reasons", type=int, default=0, metavar="N")
     parser.add_argument("--report", metavar="FILE", help="write it as Markdown")
     parser.add_argument(
-        "--cache",
-        default=".cache/conformance",
-        help="where PyTorch's side is kept",
+        "--cache", default=".cache/conformance", help="where PyTorch's side is kept"
     )
     parser.add_argument("--tests", metavar="DIR", help="PyTorch's test/")
     parser.add_argument(
         "--file", action="append", metavar="PART", help="of tests: only these"
     )
     parser.add_argument(
-        "--imported",
-        metavar="DIR",
-        help="of tests: recorded results of PyTorch's side",
+        "--imported", metavar="DIR", help="of tests: recorded results of PyTorch's side"
     )
     parser.add_argument(
         "--recorded",

@@ -23,9 +23,16 @@ from export_table import entries  # noqa: E402
 
 # Programs, and whether in training IR or decomposed.
 CHOSEN = (
-    "bn_train", "cond", "counter.core", "items", "lstm", "numbers", "rows",
-    "shared", "trees",
-)  # fmt: skip
+    "bn_train",
+    "cond",
+    "counter.core",
+    "items",
+    "lstm",
+    "numbers",
+    "rows",
+    "shared",
+    "trees",
+)
 ALIGNMENT = 64
 DATE = (1980, 1, 1, 0, 0, 0)
 

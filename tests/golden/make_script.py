@@ -501,12 +501,8 @@ def networks(out, suffix):
         samples[name + "_script"] = Sample(scripted, x)
         samples[name + "_trace"] = Sample(torch.jit.trace(net, x), x)
         if name in ("conv", "lstm"):
-            torch.jit.freeze(scripted).save(
-                str(out / f"frozen_{name}{suffix}.pt")
-            )
-    torch.jit.script(Networks(samples).eval()).save(
-        str(out / f"networks{suffix}.pt")
-    )
+            torch.jit.freeze(scripted).save(str(out / f"frozen_{name}{suffix}.pt"))
+    torch.jit.script(Networks(samples).eval()).save(str(out / f"networks{suffix}.pt"))
 
 
 def language():
@@ -529,8 +525,7 @@ class Recorded(nn.Module):
         for name, case in script_cases.CASES.items():
             compiled = torch.jit.script(case().eval())
             expected.update(
-                (f"{name}.{k}", v)
-                for k, v in script_cases.results(compiled).items()
+                (f"{name}.{k}", v) for k, v in script_cases.results(compiled).items()
             )
             setattr(self, name, compiled)
         self.expected = expected

@@ -45,10 +45,7 @@ def block_values() -> dict:
         kind = gguf.GGMLQuantizationType[name]
         packed = blocks(kind, scales, 2 if name.endswith("K") else 4)
         floats = dequantize(packed, kind).astype("<f4")
-        out[name] = {
-            "blocks": packed.tobytes().hex(),
-            "floats": floats.tobytes().hex(),
-        }
+        out[name] = {"blocks": packed.tobytes().hex(), "floats": floats.tobytes().hex()}
     return out
 
 
@@ -61,9 +58,7 @@ def write_gguf(path: Path) -> None:
     writer.add_array("tokenizer.tokens", ["<s>", "ü", "ab"])
     writer.add_array("tokenizer.scores", [0.0, -1.5, 2.0])
     writer.add_array("tokenizer.types", [1, 2, 3])
-    writer.add_tensor(
-        "embed.weight", np.arange(6, dtype=np.float32).reshape(2, 3)
-    )
+    writer.add_tensor("embed.weight", np.arange(6, dtype=np.float32).reshape(2, 3))
     writer.add_tensor("half", np.arange(5, dtype=np.float16))
     kind = gguf.GGMLQuantizationType.Q8_0
     packed = blocks(kind, (0,), 6).reshape(3, 68)

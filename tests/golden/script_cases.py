@@ -325,9 +325,7 @@ def add_offset(self, input: Tuple[torch.Tensor, int], output: torch.Tensor):
     return output + self.offset + input[1]
 
 
-def as_number(
-    self, input: Tuple[torch.Tensor, int], output: torch.Tensor
-) -> float:
+def as_number(self, input: Tuple[torch.Tensor, int], output: torch.Tensor) -> float:
     """Changes the type of the result."""
     return float(output.sum().item())
 
@@ -383,12 +381,7 @@ class Hooks(nn.Module):
         return self.hooked(x, 1)
 
 
-CASES = {
-    "enums": Enums,
-    "texts": Texts,
-    "interfaces": Interfaces,
-    "hooks": Hooks,
-}
+CASES = {"enums": Enums, "texts": Texts, "interfaces": Interfaces, "hooks": Hooks}
 
 
 def results(module) -> Dict[str, str]:

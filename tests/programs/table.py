@@ -34,11 +34,14 @@ def path_of(script: str) -> Path:
 def _of(script: str, names: str, ci: str = "", **special) -> list[Program]:
     return [
         Program(
-            f"{script}-{name}", script, (name,), ci=name in ci.split(),
+            f"{script}-{name}",
+            script,
+            (name,),
+            ci=name in ci.split(),
             **special.get(name, {}),
         )
         for name in names.split()
-    ]  # fmt: skip
+    ]
 
 
 PROGRAMS = [
@@ -75,32 +78,19 @@ PROGRAMS = [
     ),
     *_of("safetensors_files", "torch model", ci="torch model"),
     *_of("einops_layers", "functions layers", ci="functions layers"),
-    *_of(
-        "accelerate_loop",
-        "train empty offload",
-        ci="train empty",
-    ),
+    *_of("accelerate_loop", "train empty offload", ci="train empty"),
     *_of(
         "torchmetrics_values",
         "classification regression text image collection aggregation",
         ci="classification regression image collection",
     ),
     *_of("lightning_fit", "fit callbacks fabric"),
-    *_of(
-        "geometric_graphs",
-        "gcn gat sage gin batch",
-    ),
+    *_of("geometric_graphs", "gcn gat sage gin batch"),
     *_of("gpytorch_fits", "exact variational"),
-    *_of(
-        "captum_attributions",
-        "integrated deeplift occlusion shap gradcam",
-    ),
+    *_of("captum_attributions", "integrated deeplift occlusion shap gradcam"),
     *_of("differential_equations", "ordinary stochastic"),
     *_of("metric_learning", "losses miners"),
-    *_of(
-        "kornia_images",
-        "colors filters geometry augmentation",
-    ),
+    *_of("kornia_images", "colors filters geometry augmentation"),
     *_of("segmentation_models", "Unet DeepLabV3Plus FPN losses"),
     *_of("lucidrains", "decoder encoder quantize"),
     *_of("e3nn_layers", "harmonics layers"),
@@ -112,10 +102,7 @@ PROGRAMS = [
     *_of("skorch_fit", "classifier search"),
     *_of("open_clip_models", "clip perceptual"),
     *_of("karpathy", "mingpt adder nanogpt"),
-    *_of(
-        "makemore",
-        "transformer bow mlp rnn gru bigram",
-    ),
+    *_of("makemore", "transformer bow mlp rnn gru bigram"),
     *_of(
         "examples",
         "mnist mnist_rnn mnist_hogwild mnist_forward_forward vae "

@@ -56,8 +56,7 @@ def hotaru():
 def oracle():
     """PyTorch, for tests that compare with it; skips where it is missing."""
     return pytest.importorskip(
-        "torch",
-        reason="PyTorch, the oracle of this test, is not installed here",
+        "torch", reason="PyTorch, the oracle of this test, is not installed here"
     )
 
 

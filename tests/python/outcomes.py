@@ -115,17 +115,13 @@ def outcome(case, lib):
         except Exception as error:
             result = {"raises": [type(error).__name__, _text(_own(str(error)))]}
     texts = {_text(str(w.message)) for w in caught}
-    texts = sorted(
-        t for t in texts if not any(part in t for part in _NOT_COMPARED)
-    )
+    texts = sorted(t for t in texts if not any(part in t for part in _NOT_COMPARED))
     if texts:
         result["warns"] = texts
     return result
 
 
-def difference(
-    got, want, rtol: float = 1e-5, atol: float = 5e-6, path: str = ""
-):
+def difference(got, want, rtol: float = 1e-5, atol: float = 5e-6, path: str = ""):
     """Where two outcomes differ, or None. Floats differ beyond a tolerance."""
     if isinstance(want, float) or isinstance(got, float):
         both = isinstance(got, (int, float)) and isinstance(want, (int, float))
@@ -143,9 +139,7 @@ def difference(
             return f"{path}: got {got!r}, expected {want!r}"
         pairs = [(i, got[i], want[i]) for i in range(len(want))]
     else:
-        return (
-            None if got == want else f"{path}: got {got!r}, expected {want!r}"
-        )
+        return None if got == want else f"{path}: got {got!r}, expected {want!r}"
     for key, a, b in pairs:
         found = difference(a, b, rtol, atol, f"{path}/{key}")
         if found:
@@ -160,9 +154,7 @@ def load(name: str) -> dict:
 
 def store(name: str, found: dict) -> None:
     """Stores the outcomes of a family of cases, a line each."""
-    lines = [
-        f"{json.dumps(k)}: {json.dumps(v)}" for k, v in sorted(found.items())
-    ]
+    lines = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in sorted(found.items())]
     GOLDEN.mkdir(exist_ok=True)
     (GOLDEN / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 

@@ -21,10 +21,19 @@ SOURCE = ROOT / "python" / "hotaru"
 
 # Subpackages written in Python: never resolved to PyTorch's.
 _OWN = (
-    "nn", "optim", "utils", "autograd", "multiprocessing", "_utils",
-    "_alias", "_interpreter", "_own_names", "distributions", "torch_version",
+    "nn",
+    "optim",
+    "utils",
+    "autograd",
+    "multiprocessing",
+    "_utils",
+    "_alias",
+    "_interpreter",
+    "_own_names",
+    "distributions",
+    "torch_version",
     "version",
-)  # fmt: skip
+)
 
 
 class _Package(types.ModuleType):
@@ -51,13 +60,7 @@ class _Ops(types.ModuleType):
 
 
 def _run_backward(
-    tensors,
-    grads,
-    keep_graph,
-    create_graph,
-    inputs,
-    allow_unreachable,
-    accumulate,
+    tensors, grads, keep_graph, create_graph, inputs, allow_unreachable, accumulate
 ):
     """Stand-in for `hotaru._C._run_backward`."""
     return torch.autograd.Variable._execution_engine.run_backward(
@@ -81,9 +84,7 @@ class _FunctionBase:
         return type(self).__name__
 
 
-def _make_python_node(
-    name, context, inputs, outputs, differentiable, dirty, saved
-):
+def _make_python_node(name, context, inputs, outputs, differentiable, dirty, saved):
     """Stand-in for `hotaru._C._make_python_node`: one torch Function a call."""
 
     def forward(ctx, *args):
@@ -94,11 +95,7 @@ def _make_python_node(
         )
         ctx.mark_dirty(*[o for o, d in zip(found, dirty) if d])
         ctx.mark_non_differentiable(
-            *[
-                o
-                for o, d in zip(found, differentiable)
-                if o is not None and not d
-            ]
+            *[o for o, d in zip(found, differentiable) if o is not None and not d]
         )
         return found
 
@@ -123,9 +120,7 @@ def install() -> types.ModuleType:
     package = _Package("hotaru")
     package.__path__ = [str(SOURCE)]
     package.__file__ = str(SOURCE / "__init__.py")
-    package.__spec__ = importlib.util.spec_from_loader(
-        "hotaru", None, is_package=True
-    )
+    package.__spec__ = importlib.util.spec_from_loader("hotaru", None, is_package=True)
     package.ops = _Ops("hotaru.ops")
     native = types.ModuleType("hotaru._C")
     native._run_backward = _run_backward

@@ -13,9 +13,7 @@ from .finder import AliasFinder, ModuleFinder
 from .rename import rename_loaded
 
 _PACKAGE = __package__.partition(".")[0]
-_IN_EXTENSION = (
-    "_fft", "_functorch", "_linalg", "_nn", "_sparse", "_special"
-)  # fmt: skip
+_IN_EXTENSION = ("_fft", "_functorch", "_linalg", "_nn", "_sparse", "_special")
 # PyTorch's wheel brings this package, too; here it is one module.
 _FUNCTORCH = ("functorch", "_functorch.face")
 
@@ -34,9 +32,7 @@ class _InExtension(types.ModuleType):
 
 def is_installed(alias: str = "torch") -> bool:
     """Tells whether `import torch` gives hotaru in this process."""
-    return any(
-        isinstance(f, AliasFinder) and f.alias == alias for f in sys.meta_path
-    )
+    return any(isinstance(f, AliasFinder) and f.alias == alias for f in sys.meta_path)
 
 
 def install(alias: str = "torch") -> None:

@@ -119,9 +119,7 @@ def _refuse_real(folder: Path) -> None:
                 f"a real {ALIAS} is installed, in {package}: remove it first "
                 f"(pip uninstall {ALIAS}), or use an environment without it"
             )
-    for found in importlib.metadata.distributions(
-        name=ALIAS, path=[str(folder)]
-    ):
+    for found in importlib.metadata.distributions(name=ALIAS, path=[str(folder)]):
         if (found.read_text("INSTALLER") or "").strip() != metadata.INSTALLER:
             raise AliasError(
                 f"{ALIAS} {found.version} is installed in {folder}: remove it "
@@ -135,10 +133,7 @@ def _take_away(folder: Path) -> None:
         shutil.rmtree(folder / ALIAS)
     for info in folder.glob(f"{ALIAS}-*.dist-info"):
         installer = info / "INSTALLER"
-        if (
-            installer.exists()
-            and installer.read_text().strip() == metadata.INSTALLER
-        ):
+        if installer.exists() and installer.read_text().strip() == metadata.INSTALLER:
             shutil.rmtree(info)
 
 

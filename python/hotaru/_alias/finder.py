@@ -37,8 +37,7 @@ class AliasFinder:
             if error.name not in (real, fullname):
                 raise
             raise ModuleNotFoundError(
-                f"No module named '{fullname}' (hotaru has no {real})",
-                name=fullname,
+                f"No module named '{fullname}' (hotaru has no {real})", name=fullname
             ) from None
         # The import system would load what it finds there once more.
         sys.modules.pop(fullname, None)

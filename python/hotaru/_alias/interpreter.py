@@ -54,13 +54,7 @@ def run_script(path: str, args: list[str]) -> None:
     _set_first_path(os.path.dirname(os.path.realpath(path)))
     file_name = os.path.abspath(path)
     loader = importlib.machinery.SourceFileLoader("__main__", file_name)
-    _run(
-        source,
-        file_name,
-        __file__=file_name,
-        __cached__=None,
-        __loader__=loader,
-    )
+    _run(source, file_name, __file__=file_name, __cached__=None, __loader__=loader)
 
 
 def _has_main(path: str) -> bool:
@@ -105,14 +99,10 @@ def _run(source: bytes | str, file_name: str, **attributes) -> None:
     file, and ends the process with status 1.
     """
     main = types.ModuleType("__main__")
-    main.__dict__.update(
-        attributes, __builtins__=__builtins__, __annotations__={}
-    )
+    main.__dict__.update(attributes, __builtins__=__builtins__, __annotations__={})
     sys.modules["__main__"] = main
     try:
-        exec(
-            compile(source, file_name, "exec", dont_inherit=True), main.__dict__
-        )
+        exec(compile(source, file_name, "exec", dont_inherit=True), main.__dict__)
     except (SystemExit, KeyboardInterrupt):
         raise
     except BaseException as error:
@@ -135,10 +125,7 @@ def main(args: list[str]) -> None:
     runners = {"-m": run_module, "-c": run_code}
     if args[0] in runners:
         if len(args) == 1:
-            print(
-                f"python -m hotaru: {args[0]} needs an argument",
-                file=sys.stderr,
-            )
+            print(f"python -m hotaru: {args[0]} needs an argument", file=sys.stderr)
             sys.exit(2)
         install()
         runners[args[0]](args[1], args[2:])

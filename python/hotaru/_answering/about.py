@@ -38,16 +38,12 @@ _NOT = {
     "size sparse_dim storage_offset stride",
     "quantized": "is_signed resolve_conj resolve_neg",
     "masked": "_is_view dense_dim is_pinned sparse_dim",
-    "distributed": "dense_dim is_pinned resolve_conj resolve_neg "
-    "sparse_dim",
-}  # fmt: skip
+    "distributed": "dense_dim is_pinned resolve_conj resolve_neg sparse_dim",
+}
 
 
 # Names that a kind answers so beside these.
-_ALSO = {
-    "sparse": "broadcast_tensors set_",
-    "masked": "data_ptr dim_order",
-}
+_ALSO = {"sparse": "broadcast_tensors set_", "masked": "data_ptr dim_order"}
 
 # Functions of other kinds of tensors, and such as have no meaning for it:
 # refused, whatever their bodies would say.

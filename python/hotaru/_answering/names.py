@@ -15,17 +15,36 @@ def words(text: str) -> list[str]:
 
 
 _SLOTS = {
-    "truediv": "div", "floordiv": "floor_divide", "mod": "remainder",
-    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-    "invert": "bitwise_not", "lshift": "bitwise_left_shift",
-    "rshift": "bitwise_right_shift", "subtract": "sub", "multiply": "mul",
-    "divide": "div", "true_divide": "div", "negative": "neg",
-    "absolute": "abs", "pos": "positive", "greater": "gt", "less": "lt",
-    "greater_equal": "ge", "less_equal": "le", "not_equal": "ne",
-    "moveaxis": "movedim", "arccos": "acos", "arccosh": "acosh",
-    "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2",
+    "truediv": "div",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "invert": "bitwise_not",
+    "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "div",
+    "true_divide": "div",
+    "negative": "neg",
+    "absolute": "abs",
+    "pos": "positive",
+    "greater": "gt",
+    "less": "lt",
+    "greater_equal": "ge",
+    "less_equal": "le",
+    "not_equal": "ne",
+    "moveaxis": "movedim",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
     "arctanh": "atanh",
-}  # fmt: skip
+}
 _REFLECTED = frozenset(
     words(
         "radd rsub rmul rtruediv rpow rmatmul rfloordiv rmod rand ror rxor "
@@ -36,9 +55,7 @@ _COMMUTES = frozenset(words("radd rmul rand ror rxor"))
 _ASSIGNED = frozenset(
     words("iadd isub imul itruediv ipow iand ior ixor imod ifloordiv")
 )
-_SAME = frozenset(
-    words("add sub mul div pow matmul neg abs eq ne lt gt le ge pos")
-)
+_SAME = frozenset(words("add sub mul div pow matmul neg abs eq ne lt gt le ge pos"))
 
 
 @cache

@@ -28,9 +28,12 @@ class Table(dict):
 
 
 def answers(
-    *names: str, of: Table, every_form: bool = False, asked: bool = False,
+    *names: str,
+    of: Table,
+    every_form: bool = False,
+    asked: bool = False,
     takes_out: bool = False,
-) -> Callable:  # fmt: skip
+) -> Callable:
     """Makes a function the one that answers these operators.
 
     Args:

@@ -39,9 +39,7 @@ def kernel(op) -> Callable:
             if found is None:
                 found = op._impls["save_for_backward"]
                 names.reverse()
-            raise RuntimeError(
-                _HALF.format(names[0], op, found.location, names[1])
-            )
+            raise RuntimeError(_HALF.format(names[0], op, found.location, names[1]))
         wants = any(t.requires_grad for t in tensors_in(args, kwargs))
         if is_grad_enabled() and wants:
             raise RuntimeError("Autograd has not been implemented for operator")
@@ -108,10 +106,7 @@ def _save(ctx, saved) -> None:
 
 def _saved(ctx):
     tensors, others = iter(ctx.saved_tensors), iter(ctx._saved_others)
-    leaves = [
-        next(tensors if is_tensor else others)
-        for is_tensor in ctx._saved_places
-    ]
+    leaves = [next(tensors if is_tensor else others) for is_tensor in ctx._saved_places]
     return _tree.unflatten(leaves, ctx._saved_spec)
 
 

@@ -99,9 +99,7 @@ def _validated(library: Library, text: str) -> FunctionSchema:
     try:
         schema = library._parsed(text)
     except RuntimeError as error:
-        raise AssertionError(
-            f"Invalid function schema: {text}: {error}"
-        ) from None
+        raise AssertionError(f"Invalid function schema: {text}: {error}") from None
     if not utils.is_functional_schema(schema):
         raise ValueError(
             "custom_op only supports functional operators (ops that do not "
@@ -166,8 +164,7 @@ def _check_match(schema: FunctionSchema, function: Callable) -> None:
     kinds = inspect.Parameter
     start = "custom_op(..., manual_schema)(func): "
     if any(
-        p.kind not in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)
-        for p in given
+        p.kind not in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY) for p in given
     ):
         raise ValueError(
             f"{start}positional-only args, varargs, and kwargs are not "
@@ -263,9 +260,7 @@ class CustomOp:
     def _operator(self) -> table.Operator:
         return table.find(self._qualname)
 
-    def impl(
-        self, device_types: str | Iterable[str], _stacklevel: int = 2
-    ) -> Callable:
+    def impl(self, device_types: str | Iterable[str], _stacklevel: int = 2) -> Callable:
         """A decorator for the kernel of device types, "cpu" and "cuda"."""
         if isinstance(device_types, str):
             device_types = [device_types]
@@ -415,9 +410,7 @@ def find(qualname: str, known: bool = False) -> CustomOp:
         )
     namespace, name = parse_qualname(qualname)
     library = Library(namespace, "FRAGMENT")
-    return CustomOp(
-        library, namespace, operator.schema, name, None, _private=True
-    )
+    return CustomOp(library, namespace, operator.schema, name, None, _private=True)
 
 
 def get_op(qualname: str):

@@ -76,8 +76,7 @@ class Call:
         if text is None:  # a derivative
             return {}
         names = (
-            "self" if name == "input" else name
-            for name in signature(text).parameters
+            "self" if name == "input" else name for name in signature(text).parameters
         )
         return {**dict(zip(names, self.args)), **self.kwargs}
 
@@ -140,11 +139,18 @@ class Call:
 _NUMBERS_AS_TENSORS = frozenset(
     name + ending
     for name in (
-        "add", "sub", "mul", "div", "subtract", "multiply", "divide",
-        "true_divide", "floor_divide",
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "subtract",
+        "multiply",
+        "divide",
+        "true_divide",
+        "floor_divide",
     )
     for ending in ("", "_")
-)  # fmt: skip
+)
 
 
 def _of_tensors(packet, overload: str) -> str:
@@ -168,11 +174,7 @@ def _overload_of(op, args: tuple, kwargs: dict) -> str | None:
             raise
     with stack.nobody_asked():
         args, kwargs = _pytree.tree_map(
-            lambda x: (
-                _C.ops.empty((2,), dtype=x.dtype)
-                if isinstance(x, Tensor)
-                else x
-            ),
+            lambda x: _C.ops.empty((2,), dtype=x.dtype) if isinstance(x, Tensor) else x,
             (args, kwargs),
         )
         return _C._overload_of(op, args, kwargs)
@@ -209,8 +211,7 @@ def types(tensors: list[Tensor]) -> tuple[type, ...]:
         if kind in found or not _C._dispatches(tensor):
             continue
         place = next(
-            (i for i, other in enumerate(found) if issubclass(kind, other)),
-            len(found),
+            (i for i, other in enumerate(found) if issubclass(kind, other)), len(found)
         )
         found.insert(place, kind)
     return tuple(found)
@@ -246,9 +247,7 @@ def _ordered(function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
 
 
 def _is_default(value, parameter) -> bool:
-    return parameter.default is not parameter.empty and _same(
-        value, parameter.default
-    )
+    return parameter.default is not parameter.empty and _same(value, parameter.default)
 
 
 def _same(value, default) -> bool:

@@ -15,17 +15,32 @@ from .stack import nobody_asked
 RANDOM = frozenset(
     name + suffix
     for name in (
-        "alpha_dropout", "dropout", "feature_alpha_dropout", "feature_dropout",
-        "native_dropout", "rrelu", "rrelu_with_noise",
+        "alpha_dropout",
+        "dropout",
+        "feature_alpha_dropout",
+        "feature_dropout",
+        "native_dropout",
+        "rrelu",
+        "rrelu_with_noise",
     )
     for suffix in ("", "_")
-)  # fmt: skip
+)
 
 # Operators whose writing in place does not depend on what was there.
 OVERWRITING = frozenset(
-    ["bernoulli", "cauchy", "copy", "exponential", "geometric", "log_normal",
-     "normal", "random", "uniform", "zero"]
-)  # fmt: skip
+    [
+        "bernoulli",
+        "cauchy",
+        "copy",
+        "exponential",
+        "geometric",
+        "log_normal",
+        "normal",
+        "random",
+        "uniform",
+        "zero",
+    ]
+)
 
 
 class Overwriting:
@@ -137,11 +152,7 @@ class Derivative:
         outputs, given = zip(*pairs)
         return list(
             autograd.grad(
-                outputs,
-                inputs,
-                given,
-                create_graph=create_graph,
-                allow_unused=True,
+                outputs, inputs, given, create_graph=create_graph, allow_unused=True
             )
         )
 
@@ -199,9 +210,7 @@ def _that_matter(call, places: list[int]) -> list[int]:
         with enable_grad():
             twin = call.with_tensors(shapes)
             results = twin.function(*twin.args, **twin.kwargs)
-            outputs = [
-                r for r in results if isinstance(r, Tensor) and r.requires_grad
-            ]
+            outputs = [r for r in results if isinstance(r, Tensor) and r.requires_grad]
             if not outputs:
                 return []
             found = autograd.grad(

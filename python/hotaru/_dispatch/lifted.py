@@ -16,9 +16,7 @@ from .calls import Call
 from .questions import LIFT
 from .stack import nobody_asked
 
-_NAMES = (
-    "as_tensor", "asarray", "from_numpy", "frombuffer", "tensor",
-)  # fmt: skip
+_NAMES = ("as_tensor", "asarray", "from_numpy", "frombuffer", "tensor")
 _installed = False
 
 

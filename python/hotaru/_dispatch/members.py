@@ -82,10 +82,8 @@ def _as_number(name: str, convert: Callable) -> Callable:
 
 
 _METHODS: dict[str, Callable] = {
-    **{f"__{slot}__": getattr(ops, form(f"__{slot}__").same)
-       for slot in _SLOTS},
-    **{f"__{slot}__": _reflected(base_name(f"__{slot}__"))
-       for slot in _REFLECTED},
+    **{f"__{slot}__": getattr(ops, form(f"__{slot}__").same) for slot in _SLOTS},
+    **{f"__{slot}__": _reflected(base_name(f"__{slot}__")) for slot in _REFLECTED},
     "__rsub__": ops.rsub,
     "size": _asked(SIZE, Tensor.size),
     "stride": _asked(STRIDE, Tensor.stride, True),
@@ -104,7 +102,7 @@ _METHODS: dict[str, Callable] = {
     "__float__": _as_number("__float__", float),
     "__int__": _as_number("__int__", int),
     "__index__": _as_number("__index__", operator.index),
-}  # fmt: skip
+}
 _ATTRIBUTES: dict[str, Callable] = {
     "shape": _asked(SIZE, Tensor.shape.__get__),
     "T": lambda self: ops.permute(self, tuple(reversed(range(self.dim())))),

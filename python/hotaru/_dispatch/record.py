@@ -11,21 +11,26 @@ from ..autograd import Function
 from ..utils import _pytree
 from . import stack
 from .calls import Call, types
-from .derivative import (
-    OVERWRITING,
-    RANDOM,
-    Derivative,
-    Overwriting,
-    inputs_that_matter,
-)
+from .derivative import OVERWRITING, RANDOM, Derivative, Overwriting, inputs_that_matter
 from .stack import native
 
 # Operators whose results are apart from the history of their arguments.
 _WITHOUT = frozenset(
-    ["detach", "empty_like", "full_like", "ones_like", "rand_like",
-     "randint_like", "randn_like", "zeros_like", "new_empty", "new_full",
-     "new_ones", "new_zeros"]
-)  # fmt: skip
+    [
+        "detach",
+        "empty_like",
+        "full_like",
+        "ones_like",
+        "rand_like",
+        "randint_like",
+        "randn_like",
+        "zeros_like",
+        "new_empty",
+        "new_full",
+        "new_ones",
+        "new_zeros",
+    ]
+)
 # Overloads that are called otherwise where they are not in place.
 _FORMS = {
     "pow.Tensor": "Tensor_Tensor",
@@ -147,9 +152,7 @@ _Answer._backward_cls.__getattr__ = _saved
 
 
 def _has_no_gradient(x) -> bool:
-    return isinstance(x, Tensor) and not (
-        x.is_floating_point() or x.is_complex()
-    )
+    return isinstance(x, Tensor) and not (x.is_floating_point() or x.is_complex())
 
 
 def _out_of_place(call: Call) -> Call:

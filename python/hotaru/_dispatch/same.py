@@ -86,10 +86,7 @@ _QUESTIONS: dict[str, Callable] = {
     **{name: _is_of(dtype) for name, dtype in CASTS.items()},
     **{f"atleast_{n}d": _has_dimensions(n) for n in (1, 2, 3)},
     **dict.fromkeys(
-        (
-            "dropout", "feature_dropout", "alpha_dropout",
-            "feature_alpha_dropout",
-        ),
+        ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"),
         _keeps_all,
     ),
-}  # fmt: skip
+}

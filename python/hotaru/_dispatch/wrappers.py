@@ -7,11 +7,20 @@ from .._extension.grad_mode import no_grad
 
 
 def make(
-    cls, size, strides=None, storage_offset=None, memory_format=None,
-    dtype=None, layout=_C.strided, device=None, pin_memory=False,
-    requires_grad=False, dispatch_sizes_strides_policy=None,
-    dispatch_device=False, dispatch_layout=False,
-):  # fmt: skip
+    cls,
+    size,
+    strides=None,
+    storage_offset=None,
+    memory_format=None,
+    dtype=None,
+    layout=_C.strided,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+    dispatch_sizes_strides_policy=None,
+    dispatch_device=False,
+    dispatch_layout=False,
+):
     """A tensor of the class without memory: it answers all operators itself,
     in `__torch_dispatch__`.
 
@@ -29,17 +38,21 @@ def make(
         )
     if dispatch_sizes_strides_policy not in (None, "sizes", "strides"):
         raise RuntimeError(
-            "Unknown dispatch_sizes_strides_policy: "
-            f"{dispatch_sizes_strides_policy}"
+            f"Unknown dispatch_sizes_strides_policy: {dispatch_sizes_strides_policy}"
         )
     if layout is not _C.strided:
         raise NotImplementedError(
             f"_make_wrapper_subclass: wrappers are strided, not {layout}"
         )
     made = _C._wrapper_tensor(
-        cls, size, strides, storage_offset or 0,
-        dtype or get_default_dtype(), device or "cpu", requires_grad,
-    )  # fmt: skip
+        cls,
+        size,
+        strides,
+        storage_offset or 0,
+        dtype or get_default_dtype(),
+        device or "cpu",
+        requires_grad,
+    )
     if dispatch_sizes_strides_policy:
         made._asked_for = dispatch_sizes_strides_policy
     return made

@@ -30,9 +30,26 @@ from .decorators import (
 from .eval_frame import explain, export, is_dynamo_supported, optimize, run
 
 __all__ = [
-    "OptimizedModule", "allow_in_graph", "assume_constant_result", "config",
-    "disable", "disallow_in_graph", "explain", "export", "forbid_in_graph",
-    "graph_break", "is_compiling", "is_dynamo_supported", "list_backends",
-    "mark_dynamic", "mark_static", "mark_static_address", "maybe_mark_dynamic",
-    "optimize", "reset", "run", "set_stance", "substitute_in_graph",
-]  # fmt: skip
+    "OptimizedModule",
+    "allow_in_graph",
+    "assume_constant_result",
+    "config",
+    "disable",
+    "disallow_in_graph",
+    "explain",
+    "export",
+    "forbid_in_graph",
+    "graph_break",
+    "is_compiling",
+    "is_dynamo_supported",
+    "list_backends",
+    "mark_dynamic",
+    "mark_static",
+    "mark_static_address",
+    "maybe_mark_dynamic",
+    "optimize",
+    "reset",
+    "run",
+    "set_stance",
+    "substitute_in_graph",
+]

@@ -17,11 +17,20 @@ from ..compiler import (
 )
 
 __all__ = [
-    "_DimRange", "allow_in_graph", "assume_constant_result", "disable",
-    "disallow_in_graph", "forbid_in_graph", "graph_break", "mark_dynamic",
-    "mark_static", "mark_static_address", "maybe_mark_dynamic", "set_stance",
+    "_DimRange",
+    "allow_in_graph",
+    "assume_constant_result",
+    "disable",
+    "disallow_in_graph",
+    "forbid_in_graph",
+    "graph_break",
+    "mark_dynamic",
+    "mark_static",
+    "mark_static_address",
+    "maybe_mark_dynamic",
+    "set_stance",
     "substitute_in_graph",
-]  # fmt: skip
+]
 
 
 def _add(t: Tensor, name: str, index) -> None:
@@ -31,9 +40,14 @@ def _add(t: Tensor, name: str, index) -> None:
 
 
 def mark_dynamic(
-    t: Tensor, index, *, hint_override: int | None = None,
-    min: int | None = None, max: int | None = None, specialize_on=None,
-) -> None:  # fmt: skip
+    t: Tensor,
+    index,
+    *,
+    hint_override: int | None = None,
+    min: int | None = None,
+    max: int | None = None,
+    specialize_on=None,
+) -> None:
     """Dimensions whose size changes from call to call."""
     _add(t, "_dynamo_dynamic_indices", index)
     ranges = t.__dict__.setdefault("_dynamo_dynamic_range", set())
@@ -58,19 +72,13 @@ def mark_static(t, index=None) -> None:
     if isinstance(t, type):
         t._dynamo_marked_static = True
         return
-    _add(
-        t,
-        "_dynamo_static_indices",
-        tuple(range(t.dim())) if index is None else index,
-    )
+    _add(t, "_dynamo_static_indices", tuple(range(t.dim())) if index is None else index)
 
 
 def mark_static_address(t: Tensor, guard: bool = False) -> None:
     """A tensor whose memory stays where it is."""
     if not isinstance(t, Tensor):
-        raise TypeError(
-            f"mark_static_address expects a tensor but received {type(t)}"
-        )
+        raise TypeError(f"mark_static_address expects a tensor but received {type(t)}")
     t._dynamo_static_input_type = "guarded" if guard else "unguarded"
 
 

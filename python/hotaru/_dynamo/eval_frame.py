@@ -6,9 +6,14 @@ from ..compiler import disable, set_stance
 from ..graphs._compile import OptimizedModule, compile
 
 __all__ = [
-    "OptimizedModule", "disable", "explain", "export", "is_dynamo_supported",
-    "optimize", "run",
-]  # fmt: skip
+    "OptimizedModule",
+    "disable",
+    "explain",
+    "export",
+    "is_dynamo_supported",
+    "optimize",
+    "run",
+]
 
 
 def is_dynamo_supported() -> bool:
@@ -43,6 +48,4 @@ def explain(f, *extra_args, **extra_kwargs):
 
 def export(f, *extra_args, **extra_kwargs):
     """NotImplementedError: use `fx` or `jit`."""
-    _no_trace(
-        "export", "torch.fx.symbolic_trace and torch.jit.trace give programs"
-    )
+    _no_trace("export", "torch.fx.symbolic_trace and torch.jit.trace give programs")

@@ -57,9 +57,14 @@ def _method(module: str, name: str, owner: str | None = None):
 
 
 for _name in (
-    "__reduce__", "__setstate__", "clone_state", "graphsafe_get_state",
-    "graphsafe_set_state", "get_offset", "set_offset",
-):  # fmt: skip
+    "__reduce__",
+    "__setstate__",
+    "clone_state",
+    "graphsafe_get_state",
+    "graphsafe_set_state",
+    "get_offset",
+    "set_offset",
+):
     setattr(_C.Generator, _name, _method("generator", _name, "Generator"))
 for _name in ("__enter__", "__exit__", "is_capturing", "record_event"):
     setattr(_C.Stream, _name, _method("streams", _name, "Stream"))

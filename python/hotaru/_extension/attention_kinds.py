@@ -71,9 +71,7 @@ def _allow(kinds: list, set_priority: bool) -> None:
 
 
 @contextmanager
-def sdpa_kernel(
-    backends: list[SDPBackend] | SDPBackend, set_priority: bool = False
-):
+def sdpa_kernel(backends: list[SDPBackend] | SDPBackend, set_priority: bool = False):
     """A block in which only these kinds of attention are allowed.
 
     Args:

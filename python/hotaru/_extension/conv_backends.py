@@ -60,8 +60,13 @@ def _select_conv_backend(
     ops.convolution(
         *(t if t is None else t.detach().to("meta") for t in (input, weight)),
         None if bias is None else bias.detach().to("meta"),
-        stride, padding, dilation, transposed, output_padding, groups,
-    )  # fmt: skip
+        stride,
+        padding,
+        dilation,
+        transposed,
+        output_padding,
+        groups,
+    )
     if input.shape[0] == 0 or input.shape[1] == 0:
         return _ConvBackend.Empty
     kind = "Slow"

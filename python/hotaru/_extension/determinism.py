@@ -23,9 +23,7 @@ def _check_bool(value, what: str) -> None:
         )
 
 
-def use_deterministic_algorithms(
-    mode: bool, *, warn_only: bool = False
-) -> None:
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Asks for the same results in each run; operators without are errors.
 
     On the CPU results are the same with as many threads anyway. On CUDA what
@@ -62,13 +60,10 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
             )
         debug_mode = _MODES.index(debug_mode)
     if not isinstance(debug_mode, int):
-        raise TypeError(
-            f"debug_mode must be str or int, but got {type(debug_mode)}"
-        )
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
     if debug_mode not in (0, 1, 2):
         raise RuntimeError(
-            "invalid value of debug_mode, expected 0, 1, or 2, but got "
-            f"{debug_mode}"
+            f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}"
         )
     _C._set_determinism(debug_mode > 0, debug_mode == 1)
 

@@ -32,17 +32,27 @@ _RARE = {
 }
 # Where the name in texts is not the dtype's own.
 _CPP_NAMES = {
-    "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
-    "int32": "int", "int64": "long int", "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
-    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
-}  # fmt: skip
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
 
 
 QUANTIZED_TYPES = {
-    "quint8": "QUInt8Tensor", "qint8": "QInt8Tensor", "qint32": "QInt32Tensor",
-    "quint4x2": "QUInt4x2Tensor", "quint2x4": "QUInt2x4Tensor",
-}  # fmt: skip
+    "quint8": "QUInt8Tensor",
+    "qint8": "QInt8Tensor",
+    "qint32": "QInt32Tensor",
+    "quint4x2": "QUInt4x2Tensor",
+    "quint2x4": "QUInt2x4Tensor",
+}
 
 
 def scalar_type(dtype) -> str:
@@ -163,9 +173,20 @@ class iinfo(_Limits):  # noqa: N801
     """
 
     _KNOWN = (
-        "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32",
-        "uint64", "qint8", "qint32", "quint8", "quint4x2", "quint2x4",
-    )  # fmt: skip
+        "uint8",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint16",
+        "uint32",
+        "uint64",
+        "qint8",
+        "qint32",
+        "quint8",
+        "quint4x2",
+        "quint2x4",
+    )
     _WRONG = (
         "torch.iinfo() requires an integer input type. Use torch.finfo to "
         "handle 'torch.iinfo'"
@@ -189,9 +210,12 @@ def abbreviation(dtype) -> str:
     if name == "bool":
         return "b8"
     for kind, short in (
-        ("bfloat", "bf"), ("float", "f"), ("complex", "c"), ("uint", "u"),
+        ("bfloat", "bf"),
+        ("float", "f"),
+        ("complex", "c"),
+        ("uint", "u"),
         ("int", "i"),
-    ):  # fmt: skip
+    ):
         if name.startswith(kind):
             return short + name.removeprefix(kind)
     return name

@@ -13,24 +13,77 @@ from .._late import lent
 
 # Operators that PyTorch has in torch._C._nn and not in torch itself.
 IN_NN = {
-    "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool2d",
-    "adaptive_max_pool3d", "avg_pool2d", "avg_pool3d", "binary_cross_entropy",
-    "col2im", "cross_entropy_loss", "elu", "elu_", "fractional_max_pool2d",
-    "fractional_max_pool3d", "gelu", "gelu_", "glu", "hardsigmoid",
-    "hardsigmoid_", "hardswish", "hardswish_", "hardtanh", "hardtanh_",
-    "huber_loss", "im2col", "l1_loss", "leaky_relu", "leaky_relu_", "linear",
-    "log_sigmoid", "max_pool2d_with_indices", "max_pool3d_with_indices",
-    "max_unpool2d", "max_unpool3d", "mish", "mish_", "mse_loss",
-    "multi_margin_loss", "multilabel_margin_loss", "nll_loss", "nll_loss2d",
-    "nll_loss_nd", "one_hot", "pad", "pad_sequence", "reflection_pad1d",
-    "reflection_pad2d", "reflection_pad3d", "relu6", "relu6_",
-    "replication_pad1d", "replication_pad2d", "replication_pad3d",
-    "rrelu_with_noise", "rrelu_with_noise_", "scaled_dot_product_attention",
-    "silu", "silu_", "slow_conv3d", "smooth_l1_loss", "soft_margin_loss",
-    "softplus", "softshrink", "thnn_conv2d", "upsample_bicubic2d",
-    "upsample_bilinear2d", "upsample_linear1d", "upsample_nearest1d",
-    "upsample_nearest2d", "upsample_nearest3d", "upsample_trilinear3d",
-}  # fmt: skip
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "binary_cross_entropy",
+    "col2im",
+    "cross_entropy_loss",
+    "elu",
+    "elu_",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
+    "gelu",
+    "gelu_",
+    "glu",
+    "hardsigmoid",
+    "hardsigmoid_",
+    "hardswish",
+    "hardswish_",
+    "hardtanh",
+    "hardtanh_",
+    "huber_loss",
+    "im2col",
+    "l1_loss",
+    "leaky_relu",
+    "leaky_relu_",
+    "linear",
+    "log_sigmoid",
+    "max_pool2d_with_indices",
+    "max_pool3d_with_indices",
+    "max_unpool2d",
+    "max_unpool3d",
+    "mish",
+    "mish_",
+    "mse_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "nll_loss",
+    "nll_loss2d",
+    "nll_loss_nd",
+    "one_hot",
+    "pad",
+    "pad_sequence",
+    "reflection_pad1d",
+    "reflection_pad2d",
+    "reflection_pad3d",
+    "relu6",
+    "relu6_",
+    "replication_pad1d",
+    "replication_pad2d",
+    "replication_pad3d",
+    "rrelu_with_noise",
+    "rrelu_with_noise_",
+    "scaled_dot_product_attention",
+    "silu",
+    "silu_",
+    "slow_conv3d",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "softplus",
+    "softshrink",
+    "thnn_conv2d",
+    "upsample_bicubic2d",
+    "upsample_bilinear2d",
+    "upsample_linear1d",
+    "upsample_nearest1d",
+    "upsample_nearest2d",
+    "upsample_nearest3d",
+    "upsample_trilinear3d",
+}
 # Modules of which an operator's name begins with the module's.
 PREFIXED = ("fft", "linalg", "special")
 _SPARSE = ("addmm", "log_softmax", "mm", "softmax")
@@ -44,9 +97,7 @@ class _Functions(type):
             found = getattr(place, name, None)
             if callable(found) and not isinstance(found, type):
                 return found
-        raise AttributeError(
-            f"type object {cls.__name__!r} has no attribute {name!r}"
-        )
+        raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
 
 
 class _VariableFunctionsClass(metaclass=_Functions):
@@ -90,9 +141,7 @@ def place(name: str) -> types.ModuleType:
     else:
         offered = {n: getattr(public, n) for n in public.__all__}
         names = {f"{name}_{n}": f for n, f in offered.items()}
-        names |= {
-            n: f for n, f in vars(hotaru.ops).items() if n.startswith(name)
-        }
+        names |= {n: f for n, f in vars(hotaru.ops).items() if n.startswith(name)}
     vars(made).update(names)
     return made
 

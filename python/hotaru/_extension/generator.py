@@ -38,16 +38,12 @@ def graphsafe_get_state(self) -> Generator:
     """NotImplementedError: graphs of the CPU draw from the generator itself,
     whose state is `get_state`.
     """
-    raise NotImplementedError(
-        "graphsafe_get_state is not supported in this Generator"
-    )
+    raise NotImplementedError("graphsafe_get_state is not supported in this Generator")
 
 
 def graphsafe_set_state(self, state: Generator) -> None:
     """NotImplementedError: see `graphsafe_get_state`; use `set_state`."""
-    raise NotImplementedError(
-        "graphsafe_set_state is not supported in this Generator"
-    )
+    raise NotImplementedError("graphsafe_set_state is not supported in this Generator")
 
 
 get_offset = set_offset = _no_offset

@@ -17,55 +17,107 @@ _HERE = {
     "size": ("Size",),
     "functions": ("_VariableFunctionsClass",),
     "communication": (
-        "FileStore", "HashStore", "PrefixStore", "Store", "TCPStore",
-        "_CollectiveGroup", "_CollectiveKind", "_CollectiveWork", "_Mesh",
-        "_ReduceKind", "_meet",
+        "FileStore",
+        "HashStore",
+        "PrefixStore",
+        "Store",
+        "TCPStore",
+        "_CollectiveGroup",
+        "_CollectiveKind",
+        "_CollectiveWork",
+        "_Mesh",
+        "_ReduceKind",
+        "_meet",
     ),
     "questions": (
-        "_get_privateuse1_backend_name", "_get_tracing_state", "_infer_size",
-        "_is_alias_of", "_log_api_usage_once", "has_lapack",
+        "_get_privateuse1_backend_name",
+        "_get_tracing_state",
+        "_infer_size",
+        "_is_alias_of",
+        "_log_api_usage_once",
+        "has_lapack",
     ),
     "script_switches": (
-        "_jit_can_fuse_on_cpu", "_jit_can_fuse_on_gpu",
-        "_jit_override_can_fuse_on_cpu", "_jit_override_can_fuse_on_gpu",
-        "_jit_set_profiling_executor", "_jit_set_profiling_mode",
+        "_jit_can_fuse_on_cpu",
+        "_jit_can_fuse_on_gpu",
+        "_jit_override_can_fuse_on_cpu",
+        "_jit_override_can_fuse_on_gpu",
+        "_jit_set_profiling_executor",
+        "_jit_set_profiling_mode",
         "_jit_set_texpr_fuser_enabled",
         "_jit_texpr_fuser_enabled",
     ),
     "conv_backends": ("_ConvBackend", "_select_conv_backend"),
-}  # fmt: skip
+}
 _FILES = {name: file for file, names in _HERE.items() for name in names}
 _TYPES = frozenset(
     (
-        "AnyType", "AwaitType", "BoolType", "ClassType", "ComplexType",
-        "DeviceObjType", "DictType", "EnumType", "FloatType", "FutureType",
-        "IntType", "ListType", "NoneType", "NumberType", "OptionalType",
-        "PyObjectType", "RRefType", "StreamObjType", "StringType",
-        "SymIntType", "TensorType", "TupleType", "Type", "UnionType",
+        "AnyType",
+        "AwaitType",
+        "BoolType",
+        "ClassType",
+        "ComplexType",
+        "DeviceObjType",
+        "DictType",
+        "EnumType",
+        "FloatType",
+        "FutureType",
+        "IntType",
+        "ListType",
+        "NoneType",
+        "NumberType",
+        "OptionalType",
+        "PyObjectType",
+        "RRefType",
+        "StreamObjType",
+        "StringType",
+        "SymIntType",
+        "TensorType",
+        "TupleType",
+        "Type",
+        "UnionType",
         "_GeneratorType",
     )
-)  # fmt: skip
+)
 # In packages above this one (`_late`).
 _ABOVE = frozenset(
     (
-        "Block", "FileCheck", "Graph", "Node", "PyTorchFileReader",
-        "PyTorchFileWriter", "Use", "Value", "_Await", "_EnableTorchFunction",
-        "_are_functorch_transforms_active", "_create_function_from_graph",
-        "_freeze_module", "_jit_pass_canonicalize", "_jit_pass_inline",
-        "_jit_pass_lint", "_jit_try_infer_type", "parse_ir",
+        "Block",
+        "FileCheck",
+        "Graph",
+        "Node",
+        "PyTorchFileReader",
+        "PyTorchFileWriter",
+        "Use",
+        "Value",
+        "_Await",
+        "_EnableTorchFunction",
+        "_are_functorch_transforms_active",
+        "_create_function_from_graph",
+        "_freeze_module",
+        "_jit_pass_canonicalize",
+        "_jit_pass_inline",
+        "_jit_pass_lint",
+        "_jit_try_infer_type",
+        "parse_ir",
     )
-)  # fmt: skip
+)
 
 
 # Which `torch` has, too.
 PUBLIC = frozenset(
     (
         *(n for n in (*_FILES, *_TYPES, *_ABOVE) if n[0] != "_"),
-        "Argument", "DisableTorchFunction", "DisableTorchFunctionSubclass",
-        "DispatchKey", "DispatchKeySet", "ExcludeDispatchKeyGuard",
-        "FunctionSchema", "parse_schema",
+        "Argument",
+        "DisableTorchFunction",
+        "DisableTorchFunctionSubclass",
+        "DispatchKey",
+        "DispatchKeySet",
+        "ExcludeDispatchKeyGuard",
+        "FunctionSchema",
+        "parse_schema",
     )
-)  # fmt: skip
+)
 
 
 def _found(name: str):

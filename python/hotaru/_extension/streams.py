@@ -35,9 +35,7 @@ def _restore(before: tuple) -> None:
 
 def check_stream(stream) -> None:
     if not isinstance(stream, _C.Stream):
-        raise TypeError(
-            f"expected a Stream or None, but got {type(stream).__name__}"
-        )
+        raise TypeError(f"expected a Stream or None, but got {type(stream).__name__}")
 
 
 class StreamContext:
@@ -96,9 +94,7 @@ def native_handle(self: _C.Stream) -> int:
     """
     handle = getattr(self, "cuda_stream", None)
     if handle is None:
-        raise RuntimeError(
-            "Backend doesn't support getting stream native handle."
-        )
+        raise RuntimeError("Backend doesn't support getting stream native handle.")
     return handle
 
 

@@ -122,9 +122,14 @@ class Argument:
 
     def _key(self) -> tuple:
         return (
-            self.name, self.type, self.N, self.kwarg_only,
-            self._has_default, repr(self.default_value), self.alias_info,
-        )  # fmt: skip
+            self.name,
+            self.type,
+            self.N,
+            self.kwarg_only,
+            self._has_default,
+            repr(self.default_value),
+            self.alias_info,
+        )
 
     def __eq__(self, other) -> bool:
         if not isinstance(other, Argument):

@@ -27,9 +27,7 @@ _NO_DEFAULT = (
     "Function schema is not forward compatible since the new argument '{}' of "
     "type {} did not provide a default value."
 )
-_NOT_FORWARD = (
-    "'{}' is not forward compatible with the older version of the schema"
-)
+_NOT_FORWARD = "'{}' is not forward compatible with the older version of the schema"
 # PyTorch's quotes.
 _OUT = "Out argument ''{} is not FC with the older version of the schema"
 _OUT_COUNT = "Function schema should have the same number of out arguments"

@@ -20,12 +20,17 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _NAMES = {
-    "contiguous_format": 0, "strided": 0, "Mean": 1, "True": True,
-    "False": False, "None": None, "inf": float("inf"), "nan": float("nan"),
-}  # fmt: skip
+    "contiguous_format": 0,
+    "strided": 0,
+    "Mean": 1,
+    "True": True,
+    "False": False,
+    "None": None,
+    "inf": float("inf"),
+    "nan": float("nan"),
+}
 _GUIDE = (
-    "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/"
-    "README.md#func"
+    "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/README.md#func"
 )
 _INSTEAD = {"int64_t": "`SymInt` or `int`", "double": "`float`"}
 
@@ -41,9 +46,7 @@ class _Text:
         while at < end:
             found = _TOKEN.match(text, at)
             if found is None:
-                raise RuntimeError(
-                    self.pointed("unexpected character", at, at + 1)
-                )
+                raise RuntimeError(self.pointed("unexpected character", at, at + 1))
             kind = found.lastgroup
             word = found[kind]
             self._words.append(
@@ -117,16 +120,13 @@ class _Parser:
         if self._words.kind() != "(":
             self._words.expect("eof")
             raise RuntimeError(
-                "Tried to parse a function schema but only the operator name "
-                "was given"
+                "Tried to parse a function schema but only the operator name was given"
             )
         arguments, vararg = self._arguments()
         self._words.expect("->")
         returns, varret = self._returns()
         self._words.expect("eof")
-        return FunctionSchema(
-            name, overload, arguments, returns, vararg, varret
-        )
+        return FunctionSchema(name, overload, arguments, returns, vararg, varret)
 
     def _name(self) -> tuple[str, str]:
         words = self._words
@@ -163,9 +163,7 @@ class _Parser:
         seen = False
         for argument in arguments:
             seen = seen or argument.has_default_value()
-            if seen and not (
-                argument.has_default_value() or argument.kwarg_only
-            ):
+            if seen and not (argument.has_default_value() or argument.kwarg_only):
                 raise RuntimeError(
                     "Non-default positional argument follows default argument. "
                     f"Parameter {argument.name}"
@@ -229,10 +227,7 @@ class _Parser:
                 if inner is not None:
                     outer = alias or AliasInfo(inner.is_write)
                     alias = AliasInfo(
-                        outer.is_write,
-                        outer.before_set,
-                        outer.after_set,
-                        inner,
+                        outer.is_write, outer.before_set, outer.after_set, inner
                     )
             elif words.taken("?"):
                 kind, real = t.OptionalType(kind), t.OptionalType(real)

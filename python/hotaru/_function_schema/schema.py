@@ -34,9 +34,7 @@ class FunctionSchema:
         """True if calls written for the old schema work with this one."""
         return backward(self, old)
 
-    def check_forward_compatible_with(
-        self, old: FunctionSchema
-    ) -> tuple[bool, str]:
+    def check_forward_compatible_with(self, old: FunctionSchema) -> tuple[bool, str]:
         """Tells whether calls written for this schema work with the old one,
         and why not.
         """

@@ -78,15 +78,12 @@ def signature(schema: str) -> inspect.Signature:
         if keyword.iskeyword(name):
             # It can be passed by position alone; so can those before it.
             parameters = [
-                p.replace(kind=inspect.Parameter.POSITIONAL_ONLY)
-                for p in parameters
+                p.replace(kind=inspect.Parameter.POSITIONAL_ONLY) for p in parameters
             ]
             name = f"{name}_"
         value = _default_of(default) if equals else inspect.Parameter.empty
         parameters.append(
-            inspect.Parameter(
-                name, kind, default=value, annotation=_type_of(kind_text)
-            )
+            inspect.Parameter(name, kind, default=value, annotation=_type_of(kind_text))
         )
     return inspect.Signature(parameters, return_annotation=_result_type(result))
 
@@ -94,9 +91,7 @@ def signature(schema: str) -> inspect.Signature:
 def _result_type(text: str):
     if not text.startswith("("):
         return _type_of(text)
-    parts = [
-        _type_of(part.rpartition(" ")[0] or part) for part in split(text[1:-1])
-    ]
+    parts = [_type_of(part.rpartition(" ")[0] or part) for part in split(text[1:-1])]
     if not parts:
         return None
     return parts[0] if len(parts) == 1 else typing.Tuple[tuple(parts)]

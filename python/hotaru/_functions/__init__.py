@@ -12,13 +12,37 @@ from .._late import lent
 from .._overrides import overridable as _overridable
 
 __all__ = [
-    "_assert", "as_tensor", "broadcast_shapes", "broadcast_tensors",
-    "chain_matmul", "e", "einsum", "from_dlpack", "get_device",
-    "get_printoptions", "inf", "is_complex", "is_conj", "is_floating_point",
-    "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed",
-    "is_storage", "is_tensor", "meshgrid", "nan", "newaxis", "numel",
-    "pi", "set_anomaly_enabled", "set_printoptions", "tensordot", "typename",
-]  # fmt: skip
+    "_assert",
+    "as_tensor",
+    "broadcast_shapes",
+    "broadcast_tensors",
+    "chain_matmul",
+    "e",
+    "einsum",
+    "from_dlpack",
+    "get_device",
+    "get_printoptions",
+    "inf",
+    "is_complex",
+    "is_conj",
+    "is_floating_point",
+    "is_inference",
+    "is_neg",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
+    "is_storage",
+    "is_tensor",
+    "meshgrid",
+    "nan",
+    "newaxis",
+    "numel",
+    "pi",
+    "set_anomaly_enabled",
+    "set_printoptions",
+    "tensordot",
+    "typename",
+]
 
 pi = _math.pi
 e = _math.e
@@ -229,8 +253,7 @@ def _subscript(number) -> str:
     if number >= 26 and number < 52:
         return chr(ord("a") + number - 26)
     raise ValueError(
-        "einsum(): subscript in subscript list is not within the valid range "
-        "[0, 52)"
+        "einsum(): subscript in subscript list is not within the valid range [0, 52)"
     )
 
 
@@ -336,7 +359,12 @@ def _assert(condition, message) -> None:
 
 # Questions that are answered, and what is no operator, see no protocol.
 _PLAIN = {
-    "as_tensor", "broadcast_shapes", "is_storage", "is_tensor",
-    "set_anomaly_enabled", "set_printoptions", "typename",
-}  # fmt: skip
+    "as_tensor",
+    "broadcast_shapes",
+    "is_storage",
+    "is_tensor",
+    "set_anomaly_enabled",
+    "set_printoptions",
+    "typename",
+}
 _overridable(globals(), [n for n in __all__ if n not in _PLAIN], "hotaru")

@@ -10,9 +10,7 @@ from .._C import Tensor, ops
 __all__ = ["asarray", "from_file", "frombuffer", "vander"]
 
 
-def frombuffer(
-    buffer, *, dtype, count=-1, offset=0, requires_grad=False
-) -> Tensor:
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False) -> Tensor:
     """A vector over the memory of an object with the buffer protocol.
 
     Args:
@@ -65,9 +63,7 @@ _KEPT = (
 )
 
 
-def asarray(
-    obj, *, dtype=None, device=None, copy=None, requires_grad=None
-) -> Tensor:
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None) -> Tensor:
     """A tensor of an object's values, over its memory where that is possible.
 
     Args:
@@ -107,8 +103,7 @@ def asarray(
         )
     if copy is False and wanted is not shared.dtype:
         raise ValueError(
-            f"can't alias tensor with dtype '{shared.dtype}' into dtype "
-            f"'{wanted}'."
+            f"can't alias tensor with dtype '{shared.dtype}' into dtype '{wanted}'."
         )
     if copy or not there or wanted is not shared.dtype:
         out = shared.to(device=where, dtype=wanted, copy=bool(copy))
@@ -123,9 +118,7 @@ def asarray(
     return out if out.requires_grad else out.requires_grad_()
 
 
-def from_file(
-    filename, shared=None, size: int = 0, *, dtype=None, **kwargs
-) -> Tensor:
+def from_file(filename, shared=None, size: int = 0, *, dtype=None, **kwargs) -> Tensor:
     """A vector of `size` elements over a file that is mapped into memory.
 
     Args:
@@ -138,9 +131,7 @@ def from_file(
     from ..storage import UntypedStorage
 
     dtype = _C.get_default_dtype() if dtype is None else dtype
-    memory = UntypedStorage.from_file(
-        filename, bool(shared), size * dtype.itemsize
-    )
+    memory = UntypedStorage.from_file(filename, bool(shared), size * dtype.itemsize)
     # A storage of no bytes is all of the file; a vector of none is empty.
     out = _C.tensor(memory if size else UntypedStorage(0), dtype=dtype)
     return out.requires_grad_() if kwargs.get("requires_grad") else out

@@ -8,19 +8,18 @@ from .. import _C
 from .._C import Tensor, ops
 
 __all__ = [
-    "_masked_softmax", "_native_multi_head_attention",
-    "_transform_bias_rescale_qkv", "_transformer_encoder_layer_fwd",
-]  # fmt: skip
+    "_masked_softmax",
+    "_native_multi_head_attention",
+    "_transform_bias_rescale_qkv",
+    "_transformer_encoder_layer_fwd",
+]
 
 _native_multi_head_attention = ops._native_multi_head_attention
 _transformer_encoder_layer_fwd = ops._transformer_encoder_layer_fwd
 
 
 def _masked_softmax(
-    self: Tensor,
-    mask: Tensor,
-    dim: int | None = None,
-    mask_type: int | None = None,
+    self: Tensor, mask: Tensor, dim: int | None = None, mask_type: int | None = None
 ) -> Tensor:
     """Softmax along `dim` (the last) with zeros where a boolean mask is True,
     NaN where it is True all along.
@@ -41,9 +40,7 @@ def _masked_softmax(
         if mask_type == 1:
             mask = mask.view(self.size(0), 1, 1, length)
     elif mask.shape != self.shape:
-        raise RuntimeError(
-            "For mask_type == 2 mask shape should match input shape"
-        )
+        raise RuntimeError("For mask_type == 2 mask shape should match input shape")
     masked = self.masked_fill(mask, -math.inf)
     return masked.softmax(-1 if dim is None else dim)
 

@@ -15,11 +15,14 @@ from .. import Tensor
 from .._overrides import overridable as _overridable
 
 __all__ = [
-    "batch_norm_backward_elemt", "batch_norm_backward_reduce",
-    "batch_norm_elemt", "batch_norm_gather_stats",
-    "batch_norm_gather_stats_with_counts", "batch_norm_stats",
+    "batch_norm_backward_elemt",
+    "batch_norm_backward_reduce",
+    "batch_norm_elemt",
+    "batch_norm_gather_stats",
+    "batch_norm_gather_stats_with_counts",
+    "batch_norm_stats",
     "batch_norm_update_stats",
-]  # fmt: skip
+]
 
 
 def _others(input: Tensor) -> list[int]:

@@ -6,10 +6,16 @@ from .. import _C
 from .._C import Tensor
 
 __all__ = [
-    "_check", "_check_index", "_check_is_size",
-    "_check_not_implemented", "_check_tensor_all", "_check_tensor_all_with",
-    "_check_type", "_check_value", "_check_with",
-]  # fmt: skip
+    "_check",
+    "_check_index",
+    "_check_is_size",
+    "_check_not_implemented",
+    "_check_tensor_all",
+    "_check_tensor_all_with",
+    "_check_type",
+    "_check_value",
+    "_check_with",
+]
 
 
 def _raise(error, message) -> None:
@@ -78,9 +84,7 @@ def _check_tensor_all_with(error_type, cond, message=None) -> None:
     if not isinstance(cond, Tensor):
         raise TypeError(f"cond must be a tensor, but got {type(cond)}")
     if cond.dtype is not _C.bool:
-        raise TypeError(
-            f"cond tensor must have dtype torch.bool, but got {cond.dtype}"
-        )
+        raise TypeError(f"cond tensor must have dtype torch.bool, but got {cond.dtype}")
     if not cond.all().item():
         _raise(error_type, message)
 

@@ -10,16 +10,22 @@ __all__ = ["cuda_array_interface", "dlpack", "dlpack_device", "from_cuda_array"]
 _CPU, _CUDA = 1, 2
 
 _TYPESTR = {
-    "bool": "|b1", "uint8": "|u1", "int8": "|i1", "int16": "<i2",
-    "int32": "<i4", "int64": "<i8", "float16": "<f2", "float32": "<f4",
-    "float64": "<f8", "complex64": "<c8", "complex128": "<c16",
-}  # fmt: skip
+    "bool": "|b1",
+    "uint8": "|u1",
+    "int8": "|i1",
+    "int16": "<i2",
+    "int32": "<i4",
+    "int64": "<i8",
+    "float16": "<f2",
+    "float32": "<f4",
+    "float64": "<f8",
+    "complex64": "<c8",
+    "complex128": "<c16",
+}
 
 
 # DLPack's codes for them are younger than its versions here.
-_UNKNOWN = (
-    _C.float8_e5m2, _C.float8_e4m3fn, _C.float8_e5m2fnuz, _C.float8_e4m3fnuz,
-)  # fmt: skip
+_UNKNOWN = (_C.float8_e5m2, _C.float8_e4m3fn, _C.float8_e5m2fnuz, _C.float8_e4m3fnuz)
 
 
 def dlpack_device(self) -> tuple[int, int]:
@@ -62,9 +68,7 @@ def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
 def _check_exported(tensor) -> None:
     """BufferError for what a consumer could not read off the bare memory."""
     if tensor.layout is not _C.strided:
-        raise BufferError(
-            "Can't export tensors with layout other than torch.strided"
-        )
+        raise BufferError("Can't export tensors with layout other than torch.strided")
     if tensor.is_conj():
         raise BufferError("Can't export tensors with the conjugate bit set")
     if tensor.is_meta:
@@ -82,9 +86,7 @@ def _let_follow(stream, index: int) -> None:
     if stream == 0:
         raise BufferError("__dlpack__: stream 0 is ambiguous, use 1, 2 or -1")
     ours = _C._current_stream(_C.device("cuda", index))
-    theirs = _C._cuda_external_stream(
-        index, 0 if stream in (None, 1) else stream
-    )
+    theirs = _C._cuda_external_stream(index, 0 if stream in (None, 1) else stream)
     if theirs != ours:
         theirs.wait_stream(ours)
 
@@ -144,9 +146,5 @@ def from_cuda_array(array):
             _C._cuda_current_device(), 0 if stream == 1 else stream
         ).synchronize()
     return _C._from_device_memory(
-        described["data"][0],
-        described["shape"],
-        described.get("strides"),
-        dtype,
-        array,
+        described["data"][0], described["shape"], described.get("strides"), dtype, array
     )

@@ -30,9 +30,7 @@ def range(start, end=None, step=1, *, out=None, dtype=None, **kwargs):
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (step > 0) != (end >= start) and end != start:
-        raise RuntimeError(
-            "upper bound and lower bound inconsistent with step sign"
-        )
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     steps = math.floor((end - start) / step) + 1
     row = ops.arange(steps, dtype=_C.float64).mul_(step).add_(start)
     if out is not None:
@@ -62,9 +60,7 @@ def linspace(start, end, steps=None, *, out=None, dtype=None, **kwargs):
     return _row("linspace", (start, end), steps, out, dtype, (), kwargs)
 
 
-def logspace(
-    start, end, steps=None, base=10.0, *, out=None, dtype=None, **kwargs
-):
+def logspace(start, end, steps=None, base=10.0, *, out=None, dtype=None, **kwargs):
     """`base` to the powers of `linspace`."""
     ends = (start, end)
     return _row("logspace", ends, steps, out, dtype, (base,), kwargs)
@@ -90,8 +86,7 @@ def _row(name: str, ends, steps, out, dtype, more, kwargs):
         wanted = _complex_dtype(name, dtype)
     elif complex_ends and not wanted.is_complex:
         raise RuntimeError(
-            "value cannot be converted to type "
-            f"{cpp_name(wanted)} without overflow"
+            f"value cannot be converted to type {cpp_name(wanted)} without overflow"
         )
     row = _complex_row(operator, ends, given, wanted, kwargs)
     if more:

@@ -8,10 +8,17 @@ from .._overrides import overridable as _overridable
 from .copies import copy_of as _copy_of
 
 __all__ = [
-    "_shape_as_tensor", "ccol_indices_copy", "col_indices_copy",
-    "crow_indices_copy", "indices_copy", "native_norm", "resize_as_sparse_",
-    "row_indices_copy", "slice_inverse", "values_copy",
-]  # fmt: skip
+    "_shape_as_tensor",
+    "ccol_indices_copy",
+    "col_indices_copy",
+    "crow_indices_copy",
+    "indices_copy",
+    "native_norm",
+    "resize_as_sparse_",
+    "row_indices_copy",
+    "slice_inverse",
+    "values_copy",
+]
 
 # Parts that sparse tensors keep.
 crow_indices_copy = _copy_of(Tensor.crow_indices, "crow_indices_copy")
@@ -37,22 +44,16 @@ def slice_inverse(
 def check_whole(input: Tensor, dims: list, keepdim: bool, dtype) -> None:
     """RuntimeError for a norm of a sparse tensor that is not of all of it."""
     count = input.dim()
-    whole = len(dims) == count and count == len(
-        {wrap_dim(d, count) for d in dims}
-    )
+    whole = len(dims) == count and count == len({wrap_dim(d, count) for d in dims})
     if dims and not whole:
         raise RuntimeError(
             "norm_sparse currently only supports full reductions, so 'dim' "
             "must either be empty or contain all dimensions of the input"
         )
     if keepdim:
-        raise RuntimeError(
-            "norm_sparse currently does not support keepdim=True"
-        )
+        raise RuntimeError("norm_sparse currently does not support keepdim=True")
     if dtype is not None:
-        raise RuntimeError(
-            "norm_sparse currently does not support 'dtype' argument"
-        )
+        raise RuntimeError("norm_sparse currently does not support 'dtype' argument")
 
 
 def native_norm(

@@ -22,7 +22,7 @@ __all__ = [
     "set_default_tensor_type",
     "set_float32_matmul_precision",
     "set_flush_denormal",
-]  # fmt: skip
+]
 
 # Products, Fourier transforms and the like are kernels of the package's own.
 has_lapack = True
@@ -32,9 +32,11 @@ has_spectral = True
 _PRECISIONS = ("highest", "high", "medium")
 _precision = _PRECISIONS[0]
 _FLOATS = {
-    "HalfTensor": _C.float16, "FloatTensor": _C.float32,
-    "DoubleTensor": _C.float64, "BFloat16Tensor": _C.bfloat16,
-}  # fmt: skip
+    "HalfTensor": _C.float16,
+    "FloatTensor": _C.float32,
+    "DoubleTensor": _C.float64,
+    "BFloat16Tensor": _C.bfloat16,
+}
 
 
 def get_float32_matmul_precision() -> str:
@@ -91,9 +93,7 @@ def set_default_tensor_type(t) -> None:
     if root not in ("torch", package) or device not in ("", "cuda"):
         raise TypeError(f"invalid type object: {name}")
     if kind not in _FLOATS:
-        raise TypeError(
-            "only floating-point types are supported as the default type"
-        )
+        raise TypeError("only floating-point types are supported as the default type")
     set_default_dtype(_FLOATS[kind])
     if device:
         set_default_device(device)

@@ -11,16 +11,33 @@ from numbers import Real as _Real
 from .._overrides import overridable as _overridable
 
 _ROOTS = (
-    "sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "asin", "acos",
-    "atan", "log2",
-)  # fmt: skip
+    "sqrt",
+    "cos",
+    "cosh",
+    "sin",
+    "sinh",
+    "tan",
+    "tanh",
+    "asin",
+    "acos",
+    "atan",
+    "log2",
+)
 
 __all__ = [
     *(f"_sym_{name}" for name in _ROOTS),
-    "sym_constrain_range", "sym_constrain_range_for_size",
-    "sym_float", "sym_fresh_size", "sym_int", "sym_ite", "sym_max", "sym_min",
-    "sym_not", "sym_sqrt", "sym_sum",
-]  # fmt: skip
+    "sym_constrain_range",
+    "sym_constrain_range_for_size",
+    "sym_float",
+    "sym_fresh_size",
+    "sym_int",
+    "sym_ite",
+    "sym_max",
+    "sym_min",
+    "sym_not",
+    "sym_sqrt",
+    "sym_sum",
+]
 
 
 def sym_int(a):
@@ -48,17 +65,14 @@ def sym_constrain_range(size, *, min=None, max=None) -> None:
     low = -(2**63) if min is None else min
     high = 2**63 - 1 if max is None else max
     if not low <= size <= high:
-        raise RuntimeError(
-            f"Invalid value range for {size} between [{low}, {high}]."
-        )
+        raise RuntimeError(f"Invalid value range for {size} between [{low}, {high}].")
 
 
 def sym_constrain_range_for_size(size, *, min=None, max=None) -> None:
     """The same of a size, which is 0 at least."""
     if min is not None and max is not None and max <= 2:
         raise RuntimeError(
-            "Max value to constrain_range_for_size must be greater than 2. "
-            f"got: {max}"
+            f"Max value to constrain_range_for_size must be greater than 2. got: {max}"
         )
     sym_constrain_range(size, min=0 if min is None else min, max=max)
 
@@ -70,9 +84,7 @@ def _checked(*numbers) -> bool:
     """
     for number in numbers:
         if not isinstance(number, _Real):  # NumPy's are some
-            raise AssertionError(
-                f"expected an int or a float, got {type(number)}"
-            )
+            raise AssertionError(f"expected an int or a float, got {type(number)}")
     return any(isinstance(number, float) for number in numbers)
 
 

@@ -10,9 +10,12 @@ from .._C import Tensor, ops
 from .._extension.grad_mode import no_grad
 
 __all__ = [
-    "bartlett_window", "blackman_window", "hamming_window", "hann_window",
+    "bartlett_window",
+    "blackman_window",
+    "hamming_window",
+    "hann_window",
     "kaiser_window",
-]  # fmt: skip
+]
 
 
 def bessel_i0(x: Tensor, most: float) -> Tensor:
@@ -30,9 +33,16 @@ def bessel_i0(x: Tensor, most: float) -> Tensor:
 
 
 def _window(
-    name, formula, length, periodic, dtype=None, layout=None, device=None,
-    pin_memory=False, requires_grad=False,
-) -> Tensor:  # fmt: skip
+    name,
+    formula,
+    length,
+    periodic,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+) -> Tensor:
     """`formula(points, n)` of the points 0 to n - 1 in the window's dtype."""
     if not isinstance(length, bool) and hasattr(length, "__index__"):
         length = operator.index(length)
@@ -42,18 +52,13 @@ def _window(
             f"not {type(length).__name__}"
         )
     if layout is not None and layout is not _C.strided:
-        raise RuntimeError(
-            f"{name} is not implemented for sparse types, got: {layout}"
-        )
+        raise RuntimeError(f"{name} is not implemented for sparse types, got: {layout}")
     dtype = _C.get_default_dtype() if dtype is None else dtype
     if not (dtype.is_floating_point or dtype.is_complex):
-        raise RuntimeError(
-            f"{name} expects floating point dtypes, got: {dtype}"
-        )
+        raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
     if length < 0:
         raise RuntimeError(
-            f"{name} requires non-negative window_length, got "
-            f"window_length={length}"
+            f"{name} requires non-negative window_length, got window_length={length}"
         )
     options = {"dtype": dtype, "device": device}
     with no_grad():
@@ -66,9 +71,7 @@ def _window(
     return out.requires_grad_() if requires_grad else out
 
 
-def bartlett_window(
-    window_length: int, periodic: bool = True, **options
-) -> Tensor:
+def bartlett_window(window_length: int, periodic: bool = True, **options) -> Tensor:
     """A triangle."""
 
     def formula(points, n):
@@ -76,14 +79,10 @@ def bartlett_window(
         half = (n - 1) // 2 + 1
         return ops.cat([points[:half], 2 - points[half:]])
 
-    return _window(
-        "bartlett_window", formula, window_length, periodic, **options
-    )
+    return _window("bartlett_window", formula, window_length, periodic, **options)
 
 
-def blackman_window(
-    window_length: int, periodic: bool = True, **options
-) -> Tensor:
+def blackman_window(window_length: int, periodic: bool = True, **options) -> Tensor:
     """Blackman's window of three cosines."""
 
     def formula(points, n):
@@ -91,9 +90,7 @@ def blackman_window(
         fast = (points * 4).cos() * 0.08
         return fast - (points * 2).cos() * 0.5 + 0.42
 
-    return _window(
-        "blackman_window", formula, window_length, periodic, **options
-    )
+    return _window("blackman_window", formula, window_length, periodic, **options)
 
 
 def hamming_window(
@@ -105,9 +102,7 @@ def hamming_window(
 ) -> Tensor:
     """A raised cosine: alpha - beta cos(2 pi n / (N - 1))."""
     formula = _raised_cosine(alpha, beta)
-    return _window(
-        "hamming_window", formula, window_length, periodic, **options
-    )
+    return _window("hamming_window", formula, window_length, periodic, **options)
 
 
 def hann_window(window_length: int, periodic: bool = True, **options) -> Tensor:

@@ -12,10 +12,18 @@ from .. import func as _func
 from . import make_functional as _modules
 
 __all__ = [
-    "combine_state_for_ensemble", "grad", "grad_and_value", "hessian",
-    "jacfwd", "jacrev", "jvp", "make_functional",
-    "make_functional_with_buffers", "vjp", "vmap",
-]  # fmt: skip
+    "combine_state_for_ensemble",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "make_functional",
+    "make_functional_with_buffers",
+    "vjp",
+    "vmap",
+]
 
 
 def _deprecated(name: str, new: str = ""):

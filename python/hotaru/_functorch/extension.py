@@ -7,11 +7,17 @@ by a loop. So nothing is a wrapper, and what would make one refuses.
 from __future__ import annotations
 
 __all__ = [
-    "_add_batch_dim", "_remove_batch_dim", "get_unwrapped", "is_batchedtensor",
-    "is_functionaltensor", "is_functorch_wrapped_tensor",
-    "is_gradtrackingtensor", "is_legacy_batchedtensor", "maybe_get_bdim",
+    "_add_batch_dim",
+    "_remove_batch_dim",
+    "get_unwrapped",
+    "is_batchedtensor",
+    "is_functionaltensor",
+    "is_functorch_wrapped_tensor",
+    "is_gradtrackingtensor",
+    "is_legacy_batchedtensor",
+    "maybe_get_bdim",
     "maybe_get_level",
-]  # fmt: skip
+]
 
 _NONE_BATCHED = (
     "{}: hotaru's vmap calls its function once for each slice and has no "

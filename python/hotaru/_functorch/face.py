@@ -23,8 +23,19 @@ from .deprecated import (
 from .make_functional import FunctionalModule, FunctionalModuleWithBuffers
 
 __all__ = [
-    "FunctionalModule", "FunctionalModuleWithBuffers", "__version__",
-    "combine_state_for_ensemble", "grad", "grad_and_value", "hessian",
-    "jacfwd", "jacrev", "jvp", "make_functional",
-    "make_functional_with_buffers", "make_fx", "vjp", "vmap",
-]  # fmt: skip
+    "FunctionalModule",
+    "FunctionalModuleWithBuffers",
+    "__version__",
+    "combine_state_for_ensemble",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "make_functional",
+    "make_functional_with_buffers",
+    "make_fx",
+    "vjp",
+    "vmap",
+]

@@ -75,9 +75,7 @@ def _whole(given: tuple, slices: tuple, inputs: Inputs) -> Given | None:
     for value in given:
         if isinstance(value, Tensor) and id(value) not in known:
             return None
-        found.append(
-            known[id(value)] if isinstance(value, Tensor) else (value, None)
-        )
+        found.append(known[id(value)] if isinstance(value, Tensor) else (value, None))
     if all(dim is None for _, dim in found):
         return None
     args, places = zip(*found)

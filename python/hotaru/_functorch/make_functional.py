@@ -11,10 +11,12 @@ from .. import empty_like, nn, stack
 from ..func import functional_call
 
 __all__ = [
-    "FunctionalModule", "FunctionalModuleWithBuffers",
-    "combine_state_for_ensemble", "make_functional",
+    "FunctionalModule",
+    "FunctionalModuleWithBuffers",
+    "combine_state_for_ensemble",
+    "make_functional",
     "make_functional_with_buffers",
-]  # fmt: skip
+]
 
 
 def _taken(module: nn.Module, kind: str) -> tuple[tuple, tuple[str, ...]]:
@@ -75,9 +77,7 @@ class FunctionalModule(nn.Module):
 class FunctionalModuleWithBuffers(nn.Module):
     """The same with its buffers as the second argument."""
 
-    def __init__(
-        self, stateless_model: nn.Module, param_names, buffer_names
-    ) -> None:
+    def __init__(self, stateless_model: nn.Module, param_names, buffer_names) -> None:
         super().__init__()
         self.stateless_model = stateless_model
         self.param_names = param_names
@@ -122,9 +122,7 @@ def combine_state_for_ensemble(models):
     if len(models) == 0:
         raise RuntimeError(f"{text}at least one model, got 0.")
     if len({model.training for model in models}) > 1:
-        raise RuntimeError(
-            f"{text}all models to have the same training/eval mode."
-        )
+        raise RuntimeError(f"{text}all models to have the same training/eval mode.")
     if len({type(model) for model in models}) > 1:
         raise RuntimeError(f"{text}all models to be of the same class.")
     made = [make_functional_with_buffers(model) for model in models]

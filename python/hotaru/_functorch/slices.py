@@ -10,14 +10,7 @@ import contextlib
 import functools
 from typing import NamedTuple
 
-from .. import (
-    _C,
-    Tensor,
-    get_rng_state,
-    no_grad,
-    set_rng_state,
-    stack,
-)
+from .. import _C, Tensor, get_rng_state, no_grad, set_rng_state, stack
 from .._trees import flat as _tree
 from ..autograd._transforms import Within
 
@@ -46,9 +39,7 @@ def one_size(dims, leaves) -> int:
 
     ValueError: there is none, or they differ.
     """
-    sizes = [
-        leaf.size(dim) for dim, leaf in zip(dims, leaves) if dim is not None
-    ]
+    sizes = [leaf.size(dim) for dim, leaf in zip(dims, leaves) if dim is not None]
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over")
     if any(size != sizes[0] for size in sizes):
@@ -137,11 +128,7 @@ class Inputs:
 
     def mapped(self) -> list[Tensor]:
         """The tensors that are cut."""
-        return [
-            leaf
-            for leaf, dim in zip(self._leaves, self._dims)
-            if dim is not None
-        ]
+        return [leaf for leaf, dim in zip(self._leaves, self._dims) if dim is not None]
 
 
 class Given(NamedTuple):

@@ -18,23 +18,48 @@ from .while_loop import while_loop
 from .wrap import wrap_with_autocast, wrap_with_set_grad_enabled
 
 __all__ = [
-    "associative_scan", "cond", "map", "scan", "while_loop",
-    "wrap_with_autocast", "wrap_with_set_grad_enabled",
-]  # fmt: skip
+    "associative_scan",
+    "cond",
+    "map",
+    "scan",
+    "while_loop",
+    "wrap_with_autocast",
+    "wrap_with_set_grad_enabled",
+]
 
 # Names that PyTorch has here beside those.
 _MISSING = {
-    "BaseHOP", "InvokeQuant", "_foreach_map", "aoti_call_delegate",
-    "auto_functionalized", "auto_functionalized_v2", "call_torchbind",
-    "dynamo_bypassing_wrapper", "executorch_call_delegate", "flat_apply",
-    "flex_attention", "flex_attention_backward", "foreach_map",
-    "hints_wrapper", "inductor_compiled_code", "inline_asm_elementwise",
-    "invoke_leaf_function", "invoke_quant", "invoke_quant_packed",
-    "invoke_subgraph", "local_map_hop", "out_dtype", "print",
-    "register_hook", "run_const_graph", "strict_mode",
-    "tag_activation_checkpoint", "while_loop_stack_output", "with_effects",
+    "BaseHOP",
+    "InvokeQuant",
+    "_foreach_map",
+    "aoti_call_delegate",
+    "auto_functionalized",
+    "auto_functionalized_v2",
+    "call_torchbind",
+    "dynamo_bypassing_wrapper",
+    "executorch_call_delegate",
+    "flat_apply",
+    "flex_attention",
+    "flex_attention_backward",
+    "foreach_map",
+    "hints_wrapper",
+    "inductor_compiled_code",
+    "inline_asm_elementwise",
+    "invoke_leaf_function",
+    "invoke_quant",
+    "invoke_quant_packed",
+    "invoke_subgraph",
+    "local_map_hop",
+    "out_dtype",
+    "print",
+    "register_hook",
+    "run_const_graph",
+    "strict_mode",
+    "tag_activation_checkpoint",
+    "while_loop_stack_output",
+    "with_effects",
     "wrap_activation_checkpoint",
-}  # fmt: skip
+}
 
 
 def __getattr__(name: str):

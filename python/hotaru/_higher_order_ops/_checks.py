@@ -8,19 +8,26 @@ from .. import _C, Tensor, float32, stack
 from ..utils import _pytree as pytree
 
 __all__ = [
-    "check_same", "check_scan", "check_specs", "is_unknown", "own_memory",
-    "refuse", "refuse_change", "row_count", "shares", "stack_leaves",
-    "stack_trees", "watched",
-]  # fmt: skip
+    "check_same",
+    "check_scan",
+    "check_specs",
+    "is_unknown",
+    "own_memory",
+    "refuse",
+    "refuse_change",
+    "row_count",
+    "shares",
+    "stack_leaves",
+    "stack_trees",
+    "watched",
+]
 
 
 def refuse(operator: str, text: str):
     """Raises what PyTorch raises of a function that it can't capture."""
     from .._dynamo.exc import UncapturedHigherOrderOpError
 
-    raise UncapturedHigherOrderOpError(
-        f"{text}\n  Higher Order Operator: {operator}"
-    )
+    raise UncapturedHigherOrderOpError(f"{text}\n  Higher Order Operator: {operator}")
 
 
 def check_scan(combine_fn, dim, reverse, error: type) -> None:
@@ -41,9 +48,7 @@ def check_specs(first, second) -> None:
         )
 
 
-def check_same(
-    operator: str, left: list, right: list, names: tuple[str, str]
-) -> None:
+def check_same(operator: str, left: list, right: list, names: tuple[str, str]) -> None:
     """UncapturedHigherOrderOpError where two lists of what a loop carries
     differ in more than values and strides.
 
@@ -84,8 +89,11 @@ def _differences(a, b) -> list[str]:
         return [f"type: {_shown(a)} vs {_shown(b)}"]
     found = []
     if a.shape != b.shape or a.dtype != b.dtype:
-        pairs = [("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype),
-                 ("stride", a.stride(), b.stride())]  # fmt: skip
+        pairs = [
+            ("shape", a.shape, b.shape),
+            ("dtype", a.dtype, b.dtype),
+            ("stride", a.stride(), b.stride()),
+        ]
         texts = [f"{what}: {x} vs {y}" for what, x, y in pairs if x != y]
         found.append(", ".join(map(repr, texts)))
     if a.device != b.device:
@@ -165,8 +173,7 @@ def row_count(xs: list) -> int:
         raise RuntimeError("Leading dimensions of mapped xs cannot be 0.")
     if any(shape[0] != count for shape in shapes):
         raise RuntimeError(
-            "Leading dimensions of mapped xs must be consistent. "
-            f"Got shapes {shapes}."
+            f"Leading dimensions of mapped xs must be consistent. Got shapes {shapes}."
         )
     return count
 

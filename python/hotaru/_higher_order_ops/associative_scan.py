@@ -52,9 +52,8 @@ associative_scan_op = HigherOrderOperator("associative_scan", _run)
 
 
 def associative_scan(
-    combine_fn, xs, dim: int, reverse: bool = False,
-    combine_mode: str = "pointwise",
-):  # fmt: skip
+    combine_fn, xs, dim: int, reverse: bool = False, combine_mode: str = "pointwise"
+):
     """Combines by `combine_fn` all slices up to each one.
 
     Args:
@@ -117,11 +116,8 @@ def _check(combine_fn, xs: list, dim, reverse, mode) -> None:
         raise ValueError("xs leaves must be a Tensor")
     if mode == "pointwise" and any(x.device.type not in _GPUS for x in xs):
         raise ValueError(
-            "For combine_mode='pointwise', all input tensors need to be on "
-            "CUDA or XPU"
+            "For combine_mode='pointwise', all input tensors need to be on CUDA or XPU"
         )
     if any(x.is_sparse for x in xs):
-        raise ValueError(
-            "xs leaves must dense Tensors, consider using `to_dense()`"
-        )
+        raise ValueError("xs leaves must dense Tensors, consider using `to_dense()`")
     check_leaves(xs, dim, ValueError)

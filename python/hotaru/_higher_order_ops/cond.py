@@ -23,9 +23,7 @@ def cond(pred, true_fn, false_fn, operands=()):
     if not isinstance(pred, (bool, int, Tensor)) or (
         isinstance(pred, Tensor) and pred.numel() != 1
     ):
-        raise RuntimeError(
-            f"Expected pred to be bool or tensor, but got {pred}."
-        )
+        raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred}.")
     if not (callable(true_fn) and callable(false_fn)):
         raise RuntimeError("Expect both branches to be callable.")
     if not isinstance(operands, (tuple, list)):
@@ -34,9 +32,7 @@ def cond(pred, true_fn, false_fn, operands=()):
             f"dict/list/tuple, but got {type(operands)}"
         )
     if traces:
-        return traces[-1].higher_order(
-            "cond", pred, true_fn, false_fn, operands
-        )
+        return traces[-1].higher_order("cond", pred, true_fn, false_fn, operands)
     if isinstance(pred, Tensor) and type(pred) is not Tensor:
         return choose(pred, true_fn, false_fn, operands)
     return (true_fn if pred else false_fn)(*operands)

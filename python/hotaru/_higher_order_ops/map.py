@@ -35,9 +35,7 @@ def map(f, xs, *args):
     """
     leaves, spec = pytree.tree_flatten(xs)
     if not all(isinstance(x, Tensor) for x in leaves):
-        raise RuntimeError(
-            f"Mapped xs can only consist of tensors. Got xs {leaves}."
-        )
+        raise RuntimeError(f"Mapped xs can only consist of tensors. Got xs {leaves}.")
     row_count(leaves)
     given, args_spec = pytree.tree_flatten(args)
     count = len(leaves)

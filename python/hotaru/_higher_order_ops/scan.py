@@ -109,7 +109,5 @@ def _check(combine_fn, init: list, xs: list, dim, reverse) -> None:
     for what, given in (("init", init), ("xs", xs)):
         for x in given:
             if not isinstance(x, Tensor):
-                raise RuntimeError(
-                    f"All {what} leaves must be a Tensor but got {x}"
-                )
+                raise RuntimeError(f"All {what} leaves must be a Tensor but got {x}")
     check_leaves(xs, dim, RuntimeError)

@@ -22,9 +22,7 @@ def _run(cond_fn, body_fn, carried_inputs, additional_inputs):
             break
         found = body_fn(*carried, *additional_inputs)
         if not isinstance(found, tuple):
-            raise AssertionError(
-                f"body_fn should return a tuple but got {type(found)}"
-            )
+            raise AssertionError(f"body_fn should return a tuple but got {type(found)}")
         if len(found) != len(carried):
             raise AssertionError(
                 "body_fn should return the same number of elements as "
@@ -44,8 +42,7 @@ def _holds(pred) -> bool:
         fits = isinstance(pred, bool)
     if not fits:
         raise RuntimeError(
-            "cond_fn must return a boolean scalar tensor or a boolean but got "
-            f"{pred}"
+            f"cond_fn must return a boolean scalar tensor or a boolean but got {pred}"
         )
     return bool(pred)
 
@@ -76,8 +73,7 @@ def while_loop(cond_fn, body_fn, carried_inputs):
         raise RuntimeError("Expect cond_fn and body_fn to be callable.")
     if not isinstance(carried_inputs, (tuple, list)):
         raise RuntimeError(
-            "carried_inputs must be a tuple or list but got "
-            f"{type(carried_inputs)}"
+            f"carried_inputs must be a tuple or list but got {type(carried_inputs)}"
         )
     leaves, spec = pytree.tree_flatten(carried_inputs)
     _check_types(leaves)

@@ -8,9 +8,14 @@ from __future__ import annotations
 from .._own_names import part
 
 _PARTS = {
-    "autograd", "custom_ops", "fake_impl", "infer_schema", "opcheck",
-    "simple_registry", "utils",
-}  # fmt: skip
+    "autograd",
+    "custom_ops",
+    "fake_impl",
+    "infer_schema",
+    "opcheck",
+    "simple_registry",
+    "utils",
+}
 
 
 def __getattr__(name: str):

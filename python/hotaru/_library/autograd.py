@@ -65,8 +65,7 @@ def make_autograd_impl(operator, info: Info) -> Callable:
         {"forward": staticmethod(forward), "backward": staticmethod(backward)},
     )
     if any(
-        is_tensorlist_like_type(a.type)
-        for a in (*schema.arguments, *schema.returns)
+        is_tensorlist_like_type(a.type) for a in (*schema.arguments, *schema.returns)
     ):
         made = supports_tensorlist(made)
 
@@ -175,7 +174,5 @@ def _grads(found: list, ctx) -> list:
         for i, value in zip(inside, values):
             flat[i] = value
     if not fits:
-        raise RuntimeError(
-            _STRUCTURE.format(_tree.flatten(found)[1], ctx._list_inputs)
-        )
+        raise RuntimeError(_STRUCTURE.format(_tree.flatten(found)[1], ctx._list_inputs))
     return flat

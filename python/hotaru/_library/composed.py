@@ -14,9 +14,15 @@ _library: Library | None = None
 
 
 def _to_copy(
-    self, *, dtype=None, layout=None, device=None, pin_memory=None,
-    non_blocking=False, memory_format=None,
-):  # fmt: skip
+    self,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    non_blocking=False,
+    memory_format=None,
+):
     out = self.to(
         device=self.device if device is None else device,
         dtype=self.dtype if dtype is None else dtype,
@@ -49,10 +55,7 @@ _DEFINED = {
         "bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
         _to_copy,
     ),
-    "_pin_memory": (
-        "(Tensor self, Device? device=None) -> Tensor",
-        _pin_memory,
-    ),
+    "_pin_memory": ("(Tensor self, Device? device=None) -> Tensor", _pin_memory),
     "_sparse_addmm": (
         "(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, "
         "Scalar alpha=1) -> Tensor",
@@ -78,9 +81,11 @@ for _given, _names in _QUESTIONS.items():
     for _name in _names.split():
         _DEFINED[_name] = f"(Tensor self) -> {_given}", methodcaller(_name)
 for _name, _given in {
-    "is_leaf": "bool", "retains_grad": "bool", "output_nr": "int",
+    "is_leaf": "bool",
+    "retains_grad": "bool",
+    "output_nr": "int",
     "_version": "int",
-}.items():  # fmt: skip
+}.items():
     _DEFINED[_name] = f"(Tensor self) -> {_given}", attrgetter(_name)
 for _name, _other in {"is_same_size": "other", "is_set_to": "tensor"}.items():
     _DEFINED[_name] = (

@@ -19,9 +19,7 @@ from .definitions import Library, device_type_to_key
 from .infer_schema import infer_schema
 
 log = logging.getLogger("torch._library.custom_ops")
-_defined: weakref.WeakValueDictionary[str, CustomOpDef] = (
-    weakref.WeakValueDictionary()
-)
+_defined: weakref.WeakValueDictionary[str, CustomOpDef] = weakref.WeakValueDictionary()
 _libraries: dict[str, object] = {}
 _NO_DEVICE = (
     "Functions without tensor inputs are required to have a `device: "
@@ -72,9 +70,7 @@ def custom_op(
 
 
 def _check_mutated(made: CustomOpDef, schema: str, mutates_args) -> None:
-    expected = {
-        a.name for a in made._opoverload._schema.arguments if a.is_write
-    }
+    expected = {a.name for a in made._opoverload._schema.arguments if a.is_write}
     if mutates_args == "unknown" or set(mutates_args) == expected:
         return
     raise ValueError(
@@ -121,9 +117,7 @@ class CustomOpDef:
     def __call__(self, /, *args, **kwargs):
         return self._opoverload(*args, **kwargs)
 
-    def register_kernel(
-        self, device_types: str | Sequence[str] | None, fn=None, /
-    ):
+    def register_kernel(self, device_types: str | Sequence[str] | None, fn=None, /):
         """Takes a function as the kernel of device types, None for all.
 
         ValueError for an operator without tensors and without an argument

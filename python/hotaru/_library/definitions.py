@@ -20,13 +20,28 @@ _RESERVED = {"prim"}
 # Namespaces that a DEF library has.
 _owned = {"aten", "prims"}
 _DEVICES = (
-    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip",
-    "ve", "fpga", "maia", "xla", "lazy", "vulkan", "mps", "meta", "hpu",
-    "mtia", "privateuseone",
-)  # fmt: skip
-_UPPER = {
-    "lazy": "Lazy", "meta": "Meta", "privateuseone": "PrivateUse1",
-}  # fmt: skip
+    "cpu",
+    "cuda",
+    "ipu",
+    "xpu",
+    "mkldnn",
+    "opengl",
+    "opencl",
+    "ideep",
+    "hip",
+    "ve",
+    "fpga",
+    "maia",
+    "xla",
+    "lazy",
+    "vulkan",
+    "mps",
+    "meta",
+    "hpu",
+    "mtia",
+    "privateuseone",
+)
+_UPPER = {"lazy": "Lazy", "meta": "Meta", "privateuseone": "PrivateUse1"}
 
 
 def device_type_to_key(device_type: str) -> str:
@@ -138,8 +153,7 @@ class Library:
         self._op_defs.add(operator.qualname)
         self.m.undo.append(functools.partial(_undefine, operator))
         return table.qualified(
-            schema.partition("(")[0].strip().partition(".")[0],
-            parsed.overload_name,
+            schema.partition("(")[0].strip().partition(".")[0], parsed.overload_name
         )
 
     def impl(
@@ -170,8 +184,7 @@ class Library:
         self._check_alive()
         if not callable(fn):
             raise TypeError(
-                "Input function is required to be a callable but found type "
-                f"{type(fn)}"
+                f"Input function is required to be a callable but found type {type(fn)}"
             )
         if with_keyset:
             raise NotImplementedError(
@@ -212,9 +225,7 @@ class Library:
     ) -> None:
         source = source or utils.get_source(_stacklevel + 1)
         entry = singleton.find(self._qualified(op_name))
-        undo = entry.fake_impl.register(
-            fn, source, allow_override=allow_override
-        )
+        undo = entry.fake_impl.register(fn, source, allow_override=allow_override)
         self.m.undo.append(undo)
 
     def _register_torch_dispatch_rule(self, op_name, cls, fn) -> None:

@@ -30,8 +30,7 @@ def _needed(data) -> list[str]:
     (table,) = struct.unpack_from("<Q", data, 32)
     size, count = struct.unpack_from("<HH", data, 54)
     segments = [
-        struct.unpack_from("<IIQQQQ", data, table + i * size)
-        for i in range(count)
+        struct.unpack_from("<IIQQQQ", data, table + i * size) for i in range(count)
     ]
     entries = []
     for kind, _, offset, _, _, length in segments:

@@ -42,9 +42,7 @@ def _param_types() -> dict:
     return found
 
 
-_LISTS = (
-    typing.Sequence, typing.List, collections.abc.Sequence, list
-)  # fmt: skip
+_LISTS = (typing.Sequence, typing.List, collections.abc.Sequence, list)
 SUPPORTED_PARAM_TYPES = _param_types()
 SUPPORTED_RETURN_TYPES = {
     Tensor: "Tensor",
@@ -78,8 +76,7 @@ class _Inference:
     def error(self, what: str):
         """ValueError about the function."""
         raise ValueError(
-            f"infer_schema(func): {what} Got func with signature "
-            f"{self._signature})"
+            f"infer_schema(func): {what} Got func with signature {self._signature})"
         )
 
     def _evaluated(self, annotation):
@@ -118,9 +115,7 @@ class _Inference:
 
     def _parameter(self, i: int, name: str, p: inspect.Parameter) -> str:
         if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
-            self.error(
-                "We do not support positional-only args, varargs, or varkwargs."
-            )
+            self.error("We do not support positional-only args, varargs, or varkwargs.")
         if p.annotation is p.empty:
             self.error(f"Parameter {name} must have a type annotation.")
         annotation = _pep604(self._evaluated(p.annotation))
@@ -178,9 +173,7 @@ class _Inference:
     def _result(self) -> str:
         annotation = self._signature.return_annotation
         if annotation is inspect.Signature.empty:
-            self.error(
-                "No return type annotation was provided. Please add one."
-            )
+            self.error("No return type annotation was provided. Please add one.")
         annotation = _pep604(self._evaluated(annotation))
         if annotation is None:
             return "()"

@@ -62,8 +62,7 @@ def check_schema(op, args, kwargs):
             map(_same, before[argument.name], tensors)
         ):
             raise RuntimeError(
-                f"Argument {argument.name} is not defined as mutable but was "
-                "mutated"
+                f"Argument {argument.name} is not defined as mutable but was mutated"
             )
         if argument.alias_info is None and _shared(tensors, outputs):
             raise RuntimeError(
@@ -198,8 +197,7 @@ def opcheck(
     """
     if (rtol is None) != (atol is None):
         raise ValueError(
-            "opcheck(op, ...): if you specify one of rtol/atol, you must "
-            "specify both"
+            "opcheck(op, ...): if you specify one of rtol/atol, you must specify both"
         )
     op = _overload(op)
     if test_utils == "ALL":

@@ -80,8 +80,7 @@ def register_dispatch(qualname: str, kind: type, func: Callable) -> Callable:
     found = _ops._overload(packet, overload or "default", space)
     if (found, kind) in rules:
         raise RuntimeError(
-            f"{kind} already has a `__torch_dispatch__` rule registered for "
-            f"{qualname}"
+            f"{kind} already has a `__torch_dispatch__` rule registered for {qualname}"
         )
     rules[found, kind] = func
     return lambda: rules.pop((found, kind), None)

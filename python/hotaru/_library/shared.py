@@ -39,9 +39,7 @@ def load_library(path: str | os.PathLike) -> None:
         loaded_libraries.add(path)
         return
     # Where the loader finds PyTorch's, operators would be registered there.
-    theirs = [
-        n for n in elf.needed(path) if n.startswith(("libtorch", "libc10"))
-    ]
+    theirs = [n for n in elf.needed(path) if n.startswith(("libtorch", "libc10"))]
     if theirs:
         why = _FOREIGN.format(f" ({', '.join(theirs)})")
         raise _not_loaded(path, why)

@@ -72,9 +72,7 @@ def is_tensor_like_type(kind) -> bool:
 def is_tensorlist_like_type(kind) -> bool:
     """True if values are lists of tensors, or of tensors and None."""
     kind = _bare(kind)
-    return isinstance(kind, t.ListType) and is_tensor_like_type(
-        kind.getElementType()
-    )
+    return isinstance(kind, t.ListType) and is_tensor_like_type(kind.getElementType())
 
 
 def _holds_tensors(kind) -> bool:
@@ -88,9 +86,7 @@ def has_kwarg_only_args(schema: FunctionSchema) -> bool:
 
 def has_kwarg_only_tensors(schema: FunctionSchema) -> bool:
     """True if tensors can be given by name alone."""
-    return any(
-        a.kwarg_only and _holds_tensors(a.type) for a in schema.arguments
-    )
+    return any(a.kwarg_only and _holds_tensors(a.type) for a in schema.arguments)
 
 
 def has_tensor_arg(schema: FunctionSchema) -> bool:

@@ -174,9 +174,7 @@ def _named(argument: Argument) -> str | None:
 def _named_value(argument: Argument, value):
     from .. import layout, memory_format
 
-    kinds = {
-        "ScalarType": dtype, "Layout": layout, "MemoryFormat": memory_format
-    }  # fmt: skip
+    kinds = {"ScalarType": dtype, "Layout": layout, "MemoryFormat": memory_format}
     name = _named(argument)
     if isinstance(value, kinds[name]):
         return value
@@ -198,17 +196,13 @@ def dtype_of(number: int) -> dtype:
 
 def missing(operator: str, name: str, schema) -> str:
     """Text for where an argument has no value."""
-    return (
-        f"{operator}() is missing value for argument '{name}'. "
-        f"Declaration: {schema}"
-    )
+    return f"{operator}() is missing value for argument '{name}'. Declaration: {schema}"
 
 
 def unknown(operator: str, name: str, schema) -> str:
     """Text about a keyword that is no argument's."""
     return (
-        f"Unknown keyword argument '{name}' for operator '{operator}'. "
-        f"Schema: {schema}"
+        f"Unknown keyword argument '{name}' for operator '{operator}'. Schema: {schema}"
     )
 
 

@@ -25,10 +25,22 @@ _EFFICIENT = (
 
 
 def flash_attention_forward(
-    query, key, value, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p,
-    is_causal, return_debug_mask, scale=None, window_size_left=None,
-    window_size_right=None, seqused_k=None, alibi_slopes=None,
-):  # fmt: skip
+    query,
+    key,
+    value,
+    cum_seq_q,
+    cum_seq_k,
+    max_q,
+    max_k,
+    dropout_p,
+    is_causal,
+    return_debug_mask,
+    scale=None,
+    window_size_left=None,
+    window_size_right=None,
+    seqused_k=None,
+    alibi_slopes=None,
+):
     """Attention of (batch, length, heads, size), and the logarithms of the
     sums of its weights, (batch, heads, length); three tensors without
     elements, as nothing is drawn.
@@ -37,9 +49,13 @@ def flash_attention_forward(
     and slopes.
     """
     left = (
-        cum_seq_q, cum_seq_k, window_size_left, window_size_right, seqused_k,
+        cum_seq_q,
+        cum_seq_k,
+        window_size_left,
+        window_size_right,
+        seqused_k,
         alibi_slopes,
-    )  # fmt: skip
+    )
     _refuse("_flash_attention_forward", left, dropout_p or return_debug_mask)
     result, sums = _attention(query, key, value, None, is_causal, scale)
     none = query.new_empty((0,), dtype=_C.int64)
@@ -47,10 +63,21 @@ def flash_attention_forward(
 
 
 def efficient_attention_forward(
-    query, key, value, bias, cu_seqlens_q, cu_seqlens_k, max_seqlen_q,
-    max_seqlen_k, dropout_p, custom_mask_type, compute_log_sumexp=False,
-    scale=None, seqlen_k=None, window_size=None,
-):  # fmt: skip
+    query,
+    key,
+    value,
+    bias,
+    cu_seqlens_q,
+    cu_seqlens_k,
+    max_seqlen_q,
+    max_seqlen_k,
+    dropout_p,
+    custom_mask_type,
+    compute_log_sumexp=False,
+    scale=None,
+    seqlen_k=None,
+    window_size=None,
+):
     """The same, with a bias, and a causal mask of type 1 (from the first
     element) or 2 (to the last).
 
@@ -66,9 +93,7 @@ def efficient_attention_forward(
         hidden = hidden.masked_fill(~allowed, float("-inf"))
         bias = hidden if bias is None else bias + hidden
         custom_mask_type = 0
-    result, sums = _attention(
-        query, key, value, bias, custom_mask_type != 0, scale
-    )
+    result, sums = _attention(query, key, value, bias, custom_mask_type != 0, scale)
     if not compute_log_sumexp:
         sums = query.new_empty((query.shape[0], query.shape[2], 0))
     none = query.new_empty((), dtype=_C.int64)
@@ -91,9 +116,7 @@ def _attention(query, key, value, bias, is_causal: bool, scale):
     if bias is not None:
         scores = scores + bias
     if is_causal:
-        allowed = ops.ones(
-            scores.shape[-2:], dtype=_C.bool, device=scores.device
-        )
+        allowed = ops.ones(scores.shape[-2:], dtype=_C.bool, device=scores.device)
         scores = scores.masked_fill(~ops.tril(allowed), float("-inf"))
     result = ops.matmul(ops.softmax(scores, -1), v)
     sums = ops.logsumexp(scores.float(), -1)

@@ -74,10 +74,7 @@ def run(operator: Operator, args: tuple, kwargs: dict):
         dtype = autocast.dtype_for(operator, device.lower())
         if dtype is not None:
             return autocast.run(
-                lambda cast: run(operator, cast, kwargs),
-                args,
-                dtype,
-                device.lower(),
+                lambda cast: run(operator, cast, kwargs), args, dtype, device.lower()
             )
     if not skipped.autograd:
         return _with_derivatives(operator, device, tensors, args, kwargs)
@@ -163,9 +160,7 @@ def _missing(operator: Operator, device: str) -> NotImplementedError:
     if device == "Meta":
         return NotImplementedError(_NO_META.format(operator.qualname))
     present = ", ".join(operator.kernels)
-    return NotImplementedError(
-        _NO_KERNEL.format(operator.qualname, device, present)
-    )
+    return NotImplementedError(_NO_KERNEL.format(operator.qualname, device, present))
 
 
 def _checked(operator: Operator, function, args, kwargs):

@@ -11,21 +11,56 @@ import enum
 from .. import _C, is_grad_enabled, set_grad_enabled
 
 _DEVICES = [
-    "CPU", "CUDA", "HIP", "XLA", "MPS", "IPU", "XPU", "HPU", "VE", "Lazy",
-    "MTIA", "MAIA", "PrivateUse1", "PrivateUse2", "PrivateUse3", "Meta",
-]  # fmt: skip
+    "CPU",
+    "CUDA",
+    "HIP",
+    "XLA",
+    "MPS",
+    "IPU",
+    "XPU",
+    "HPU",
+    "VE",
+    "Lazy",
+    "MTIA",
+    "MAIA",
+    "PrivateUse1",
+    "PrivateUse2",
+    "PrivateUse3",
+    "Meta",
+]
 _KINDS = ("Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd")
 _OTHERS = [
-    "Undefined", "CompositeExplicitAutogradNonFunctional",
-    "CompositeExplicitAutograd", "CompositeImplicitAutogradNestedTensor",
-    "CompositeImplicitAutograd", "AutogradOther", "Autograd", "Conjugate",
-    "ZeroTensor", "Negative", "BackendSelect", "ADInplaceOrView",
-    "PythonTLSSnapshot", "Python", "FuncTorchBatchedDecomposition",
-    "FuncTorchBatched", "FuncTorchVmapMode", "FuncTorchGradWrapper",
-    "PythonDispatcher", "PreDispatch", "Functionalize", "AutocastCPU",
-    "AutocastMPS", "AutocastXPU", "AutocastHPU", "AutocastIPU",
-    "AutocastCUDA", "AutocastPrivateUse1", "Dense", "AutogradFunctionality",
-]  # fmt: skip
+    "Undefined",
+    "CompositeExplicitAutogradNonFunctional",
+    "CompositeExplicitAutograd",
+    "CompositeImplicitAutogradNestedTensor",
+    "CompositeImplicitAutograd",
+    "AutogradOther",
+    "Autograd",
+    "Conjugate",
+    "ZeroTensor",
+    "Negative",
+    "BackendSelect",
+    "ADInplaceOrView",
+    "PythonTLSSnapshot",
+    "Python",
+    "FuncTorchBatchedDecomposition",
+    "FuncTorchBatched",
+    "FuncTorchVmapMode",
+    "FuncTorchGradWrapper",
+    "PythonDispatcher",
+    "PreDispatch",
+    "Functionalize",
+    "AutocastCPU",
+    "AutocastMPS",
+    "AutocastXPU",
+    "AutocastHPU",
+    "AutocastIPU",
+    "AutocastCUDA",
+    "AutocastPrivateUse1",
+    "Dense",
+    "AutogradFunctionality",
+]
 
 DispatchKey = enum.Enum(
     "DispatchKey",
@@ -39,10 +74,7 @@ DispatchKey.__str__ = lambda self: f"DispatchKey.{self.name}"
 DEVICE_KEYS = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta"}
 AUTOGRAD_KEYS = {k: f"Autograd{k}" for k in DEVICE_KEYS.values()}
 COMPOSITE = "CompositeImplicitAutograd"
-EXPLICIT = (
-    "CompositeExplicitAutogradNonFunctional",
-    "CompositeExplicitAutograd",
-)
+EXPLICIT = ("CompositeExplicitAutogradNonFunctional", "CompositeExplicitAutograd")
 
 
 def checked(key) -> str:

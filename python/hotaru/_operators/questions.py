@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from .. import _C, Tensor, ops
-from .._function_schema import (
-    AliasInfo,
-    Argument,
-    FunctionSchema,
-    parse_schema,
-)
+from .._function_schema import AliasInfo, Argument, FunctionSchema, parse_schema
 from . import fallback, keys, own, table
 from .arguments import MismatchError, bind
 from .tags import Tag
@@ -16,9 +11,7 @@ from .tags import Tag
 # A native operator has kernels and derivatives in one.
 _NATIVE = frozenset(("CPU", "Meta", "Autograd", "ADInplaceOrView"))
 _NO_OPERATOR = "operator {} does not exist"
-_NO_MATCH = (
-    "Overloaded torch operator invoked from Python failed to match any schema:"
-)
+_NO_MATCH = "Overloaded torch operator invoked from Python failed to match any schema:"
 
 
 def has_kernel_for_dispatch_key(qualname: str, key) -> bool:
@@ -48,10 +41,7 @@ def has_kernel_for_any_dispatch_key(qualname: str, chosen) -> bool:
 
 def has_kernel(qualname: str) -> bool:
     """True if there is an operator of that name with overload."""
-    return (
-        table.find(qualname) is not None
-        or table.native_schema(qualname) is not None
-    )
+    return table.find(qualname) is not None or table.native_schema(qualname) is not None
 
 
 def registrations_for_key(key: str = "") -> list[str]:
@@ -140,15 +130,11 @@ NAMES = {
     "FunctionSchema": FunctionSchema,
     "Tag": Tag,
     "_AutoDispatchBelowAutograd": keys.AutoDispatchBelowAutograd,
-    "_AutoDispatchBelowADInplaceOrView": (
-        keys.AutoDispatchBelowADInplaceOrView
-    ),
+    "_AutoDispatchBelowADInplaceOrView": (keys.AutoDispatchBelowADInplaceOrView),
     "_ExcludeDispatchKeyGuard": keys.ExcludeDispatchKeyGuard,
     "_dispatch_get_registrations_for_dispatch_key": registrations_for_key,
     "_dispatch_has_kernel": has_kernel,
-    "_dispatch_has_kernel_for_any_dispatch_key": (
-        has_kernel_for_any_dispatch_key
-    ),
+    "_dispatch_has_kernel_for_any_dispatch_key": (has_kernel_for_any_dispatch_key),
     "_dispatch_has_kernel_for_dispatch_key": has_kernel_for_dispatch_key,
     "_get_autograd_fallback_mode": fallback.get_mode,
     "_jit_get_all_schemas": all_schemas,

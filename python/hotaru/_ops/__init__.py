@@ -12,13 +12,7 @@ import sys
 from .. import ops
 from .._operators import derived
 from .namespaces import _OpNamespace, aten, forget, namespace
-from .overloads import (
-    DefinedOverload,
-    OpOverload,
-    OutOverload,
-    OwnOverload,
-    _overload,
-)
+from .overloads import DefinedOverload, OpOverload, OutOverload, OwnOverload, _overload
 from .packets import DefinedPacket, OpOverloadPacket, OwnPacket, _packet
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
@@ -27,7 +21,15 @@ derived.install()
 
 # Pickles and texts know them as this module's.
 for _thing in (
-    DefinedOverload, DefinedPacket, OpOverload, OpOverloadPacket, OutOverload,
-    OwnOverload, OwnPacket, _OpNamespace, _overload, _packet,
-):  # fmt: skip
+    DefinedOverload,
+    DefinedPacket,
+    OpOverload,
+    OpOverloadPacket,
+    OutOverload,
+    OwnOverload,
+    OwnPacket,
+    _OpNamespace,
+    _overload,
+    _packet,
+):
     _thing.__module__ = __name__

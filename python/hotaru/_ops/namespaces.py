@@ -13,9 +13,14 @@ from .packets import DefinedPacket, OpOverloadPacket, OwnPacket
 _IN_PYTHON = {"_sparse_compressed_tensor_with_dims"}
 # Questions that `__torch_dispatch__` is asked, which stand beside it.
 _ASKED = {
-    "_local_scalar_dense", "dim", "lift_fresh", "sym_numel", "sym_size",
-    "sym_storage_offset", "sym_stride",
-}  # fmt: skip
+    "_local_scalar_dense",
+    "dim",
+    "lift_fresh",
+    "sym_numel",
+    "sym_size",
+    "sym_storage_offset",
+    "sym_stride",
+}
 
 
 class _OpNamespace(types.ModuleType):

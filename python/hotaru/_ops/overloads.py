@@ -77,8 +77,7 @@ class OpOverload:
 
     def __repr__(self) -> str:
         return (
-            f"<OpOverload(op='{self.overloadpacket}', "
-            f"overload='{self._overloadname}')>"
+            f"<OpOverload(op='{self.overloadpacket}', overload='{self._overloadname}')>"
         )
 
     def __str__(self) -> str:

@@ -79,9 +79,7 @@ class OpOverloadPacket:
 
         RuntimeError where they fit none.
         """
-        return questions.resolve_packet(
-            self._qualified_op_name, *args, **kwargs
-        )
+        return questions.resolve_packet(self._qualified_op_name, *args, **kwargs)
 
     def overloads(self) -> list[str]:
         """Their names."""

@@ -54,10 +54,6 @@ def compare_tensor_meta(
                 f"{a.storage_offset()} and {b.storage_offset()}!"
             )
     if check_conj and a.is_conj() != b.is_conj():
-        raise RuntimeError(
-            f"Conj mismatch! is_conj is {a.is_conj()} and {b.is_conj()}"
-        )
+        raise RuntimeError(f"Conj mismatch! is_conj is {a.is_conj()} and {b.is_conj()}")
     if a.is_neg() != b.is_neg():
-        raise RuntimeError(
-            f"Neg mismatch! is_neg is {a.is_neg()} and {b.is_neg()}"
-        )
+        raise RuntimeError(f"Neg mismatch! is_neg is {a.is_neg()} and {b.is_neg()}")

@@ -20,22 +20,24 @@ from .dtypes import (
 )
 from .kind import not_quantized
 from .rounding import over_axis, quantize
-from .tensor import (
-    QuantizedTensor,
-    build,
-    is_quantized,
-    scales_of,
-    whole_number,
-)
+from .tensor import QuantizedTensor, build, is_quantized, scales_of, whole_number
 
 __all__ = [
-    "_empty_affine_quantized", "_empty_per_channel_affine_quantized",
-    "_make_per_channel_quantized_tensor", "_make_per_tensor_quantized_tensor",
-    "dequantize", "int_repr", "q_per_channel_axis", "q_per_channel_scales",
-    "q_per_channel_zero_points", "q_scale", "q_zero_point",
-    "quantize_per_channel", "quantize_per_tensor",
+    "_empty_affine_quantized",
+    "_empty_per_channel_affine_quantized",
+    "_make_per_channel_quantized_tensor",
+    "_make_per_tensor_quantized_tensor",
+    "dequantize",
+    "int_repr",
+    "q_per_channel_axis",
+    "q_per_channel_scales",
+    "q_per_channel_zero_points",
+    "q_scale",
+    "q_zero_point",
+    "quantize_per_channel",
+    "quantize_per_tensor",
     "quantize_per_tensor_dynamic",
-]  # fmt: skip
+]
 
 
 def _check_input(x: Tensor, dtype) -> None:
@@ -95,9 +97,7 @@ def quantize_per_tensor_dynamic(
 ) -> QuantizedTensor:
     """Quantised with the scale that the elements ask for."""
     if dtype not in (qint8, quint8):
-        raise RuntimeError(
-            f"dtype {dtype}not supported in quantize_per_tensor_dynamic"
-        )
+        raise RuntimeError(f"dtype {dtype}not supported in quantize_per_tensor_dynamic")
     scale, zero_point = choose_qparams(
         *range_of(input), dtype.low, dtype.high, reduce_range
     )
@@ -105,11 +105,7 @@ def quantize_per_tensor_dynamic(
 
 
 def quantize_per_channel(
-    input: Tensor,
-    scales: Tensor,
-    zero_points: Tensor,
-    axis: int,
-    dtype: QuantizedDtype,
+    input: Tensor, scales: Tensor, zero_points: Tensor, axis: int, dtype: QuantizedDtype
 ) -> QuantizedTensor:
     """Quantised with a scale and a zero point for each index of `axis`.
 
@@ -145,8 +141,7 @@ def _of_integers(integers: Tensor) -> QuantizedDtype:
     name = str(integers.dtype)[6:]
     if name not in ("uint8", "int8", "int32"):
         raise RuntimeError(
-            f"a quantised tensor has integers of uint8, int8 or int32, not "
-            f"{name}"
+            f"a quantised tensor has integers of uint8, int8 or int32, not {name}"
         )
     return _STORED.get(name, hotaru.qint32)
 
@@ -174,8 +169,7 @@ def _empty_affine_quantized(
     """A quantised tensor whose integers are not set."""
     if not is_quantized_dtype(dtype):
         raise RuntimeError(
-            "Creation of quantized tensor requires quantized dtype like "
-            "torch.quint8"
+            "Creation of quantized tensor requires quantized dtype like torch.quint8"
         )
     integers = hotaru.empty(size, dtype=dtype.storage, device=device)
     return build(integers, dtype, float(scale), int(zero_point), None)

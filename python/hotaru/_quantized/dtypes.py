@@ -16,7 +16,7 @@ __all__ = [
     "quint2x4",
     "quint4x2",
     "quint8",
-]  # fmt: skip
+]
 
 
 class _Named:

@@ -67,9 +67,7 @@ class FakeQuantizePerTensorAffineCachemaskTensorQparams(
     pass
 
 
-class FakeQuantizePerChannelAffineCachemask(
-    FakeQuantizePerTensorAffineCachemask
-):
+class FakeQuantizePerChannelAffineCachemask(FakeQuantizePerTensorAffineCachemask):
     pass
 
 
@@ -82,9 +80,7 @@ def _check_range(low: int, high: int) -> None:
 
 def _check_within(least: int, greatest: int, low: int, high: int) -> None:
     if least < low or greatest > high:
-        raise RuntimeError(
-            "`zero_point` must be between `quant_min` and `quant_max`."
-        )
+        raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
 
 
 def _check_zero_point(zero_point: Tensor, low: int, high: int) -> None:
@@ -151,12 +147,7 @@ def fake_quantize_per_tensor_affine(
     """
     if isinstance(scale, Tensor):
         return _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
-            input,
-            scale,
-            _as_tensor(zero_point),
-            hotaru.ones(1),
-            quant_min,
-            quant_max,
+            input, scale, _as_tensor(zero_point), hotaru.ones(1), quant_min, quant_max
         )[0]
     return fake_quantize_per_tensor_affine_cachemask(
         input, scale, int(zero_point), quant_min, quant_max
@@ -191,13 +182,10 @@ def _check_channels(x, scale, zero_point, axis, low, high) -> None:
     if scale.dim() != 1 or zero_point.dim() != 1:
         raise RuntimeError("scale and zero point need to be 1-D tensors")
     if scale.numel() != zero_point.numel():
-        raise RuntimeError(
-            "scale and zero-point need to have the same dimensions"
-        )
+        raise RuntimeError("scale and zero-point need to have the same dimensions")
     if scale.numel() != x.size(axis):
         raise RuntimeError(
-            "dimensions of scale and zero-point are not consistent with input "
-            "tensor"
+            "dimensions of scale and zero-point are not consistent with input tensor"
         )
     _check_range(low, high)
     if not zero_point.is_floating_point() and zero_point.numel():
@@ -217,9 +205,7 @@ def fake_quantize_per_channel_affine_cachemask(
     """
     _check_channels(self, scale, zero_point, axis, quant_min, quant_max)
     _check_constants(
-        "fake_quantize_per_channel_affine_cachemask",
-        scale=scale,
-        zero_point=zero_point,
+        "fake_quantize_per_channel_affine_cachemask", scale=scale, zero_point=zero_point
     )
     return FakeQuantizePerChannelAffineCachemask.apply(
         self,
@@ -327,13 +313,7 @@ def _fake_quantize_learnable_per_channel_affine(
 ) -> Tensor:
     """The same with one of each for every index of the dimension `axis`."""
     return FakeQuantizeLearnable.apply(
-        self,
-        scale,
-        zero_point,
-        axis % self.dim(),
-        quant_min,
-        quant_max,
-        grad_factor,
+        self, scale, zero_point, axis % self.dim(), quant_min, quant_max, grad_factor
     )
 
 
@@ -379,8 +359,7 @@ def fused_moving_avg_obs_fake_quant(
     """
     if ch_axis >= self.dim():
         raise RuntimeError(
-            "Error in fused_moving_avg_obs_fake_quant_cpu: ch_axis must be < "
-            "self.dim()"
+            "Error in fused_moving_avg_obs_fake_quant_cpu: ch_axis must be < self.dim()"
         )
     if per_row_fake_quant and ch_axis != 0:
         raise RuntimeError(

@@ -21,13 +21,10 @@ _library: Library | None = None
 def _check(operator: str, x) -> None:
     if not is_quantized(x):
         raise NotImplementedError(
-            f"quantized::{operator}: operands are quantised tensors, and one "
-            "is not"
+            f"quantized::{operator}: operands are quantised tensors, and one is not"
         )
     if x._axis is not None:
-        raise RuntimeError(
-            f"Only per tensor quantization is supported in {operator}."
-        )
+        raise RuntimeError(f"Only per tensor quantization is supported in {operator}.")
 
 
 def _pair(operator: str, qa, qb, scale: float, zero_point: int):
@@ -35,8 +32,7 @@ def _pair(operator: str, qa, qb, scale: float, zero_point: int):
         _check(operator, x)
     if qa.dtype != qb.dtype:
         raise RuntimeError(
-            f"{operator.partition('_')[0].title()} operands should have same "
-            "data type."
+            f"{operator.partition('_')[0].title()} operands should have same data type."
         )
     a, b = qa.dequantize(), qb.dequantize()
     result = a + b if operator.startswith("add") else a * b

@@ -20,11 +20,7 @@ from .rounding import over_axis, quantize
 from .tensor import QuantizedTensor, build, is_quantized, like
 
 # Scale and zero point of quint8; zero points of qint8 are 128 less.
-_FIXED = {
-    "sigmoid": (1 / 256, 0),
-    "hardsigmoid": (1 / 256, 0),
-    "tanh": (2 / 256, 128),
-}
+_FIXED = {"sigmoid": (1 / 256, 0), "hardsigmoid": (1 / 256, 0), "tanh": (2 / 256, 128)}
 
 
 def _answers(names: str, first: bool = False) -> Callable:
@@ -47,9 +43,7 @@ def _answers(names: str, first: bool = False) -> Callable:
 
 def _numbers(tree):
     """Arguments with the numbers of quantised tensors in their places."""
-    return _pytree.tree_map(
-        lambda y: y.dequantize() if is_quantized(y) else y, tree
-    )
+    return _pytree.tree_map(lambda y: y.dequantize() if is_quantized(y) else y, tree)
 
 
 def requantized(numbers: Tensor, x: QuantizedTensor) -> QuantizedTensor:
@@ -87,8 +81,7 @@ def _kept(function, x, *rest, **kwargs):
 
 
 @_answers(
-    "resolve_conj resolve_neg conj conj_physical positive real to_dense",
-    first=True,
+    "resolve_conj resolve_neg conj conj_physical positive real to_dense", first=True
 )
 def _itself(function, x, *rest, **kwargs):
     return x
@@ -185,9 +178,7 @@ def _averages(function, x, *rest, **kwargs):
     return like(x, made.to(x._integers.dtype))
 
 
-@_answers(
-    "leaky_relu prelu hardswish elu celu threshold masked_fill", first=True
-)
+@_answers("leaky_relu prelu hardswish elu celu threshold masked_fill", first=True)
 def _same_scale(function, x, *rest, **kwargs):
     need_one_scale(function, x)
     return requantized(function(x.dequantize(), *_numbers(rest), **kwargs), x)
@@ -225,9 +216,7 @@ def _clamp(function, x, min=None, max=None):
 
 @_answers("relu6")
 def _relu6(function, x, inplace=False):
-    return _result(
-        function, x, x._integers.clamp(_level(x, 0), _level(x, 6)), inplace
-    )
+    return _result(function, x, x._integers.clamp(_level(x, 0), _level(x, 6)), inplace)
 
 
 @_answers("hardtanh hardtanh_")
@@ -295,8 +284,7 @@ def _extreme(function, x, *args, **kwargs):
 
 
 @_answers(
-    "to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr "
-    "to_sparse_bsc"
+    "to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc"
 )
 def _to_sparse(function, x, *args, **kwargs):
     raise refused(getattr(function, "__name__", "to_sparse"))
@@ -395,8 +383,7 @@ def _to(function, x, *args, **kwargs):
 def _broadcast(function, *tensors):
     made = function(*(x._integers for x in tensors))
     return [
-        x if y.shape == x.shape else x.expand(y.shape)
-        for x, y in zip(tensors, made)
+        x if y.shape == x.shape else x.expand(y.shape) for x, y in zip(tensors, made)
     ]
 
 

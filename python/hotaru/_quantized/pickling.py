@@ -23,9 +23,7 @@ def rebuild(storage, offset, size, stride, quantizer, requires_grad, hooks):
     """
     dtype = storage._dtype
     if dtype not in STORAGE_NAMES:
-        raise RuntimeError(
-            f"a quantised tensor cannot have elements of {dtype}"
-        )
+        raise RuntimeError(f"a quantised tensor cannot have elements of {dtype}")
     integers = _utils._rebuild_tensor(
         storage._untyped_storage, offset, size, stride, dtype.storage
     )

@@ -12,10 +12,15 @@ from .fake_tensor import (
 )
 
 __all__ = [
-    "CrossRefFakeMode", "DynamicOutputShapeException", "FakeTensor",
-    "FakeTensorMode", "UnsupportedFakeTensorException", "fake_tensor",
-    "fake_utils", "schema_check_mode",
-]  # fmt: skip
+    "CrossRefFakeMode",
+    "DynamicOutputShapeException",
+    "FakeTensor",
+    "FakeTensorMode",
+    "UnsupportedFakeTensorException",
+    "fake_tensor",
+    "fake_utils",
+    "schema_check_mode",
+]
 
 
 def __getattr__(name: str):

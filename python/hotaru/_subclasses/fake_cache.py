@@ -39,10 +39,17 @@ class TensorMetadata:
 def extract_tensor_metadata(t: Tensor) -> TensorMetadata:
     """Records what is remembered of a tensor."""
     return TensorMetadata(
-        t.dtype, tuple(t.shape), tuple(t.stride()), t.device, t.layout,
-        t.storage_offset(), t.requires_grad, t.is_conj(), t.is_neg(),
+        t.dtype,
+        tuple(t.shape),
+        tuple(t.stride()),
+        t.device,
+        t.layout,
+        t.storage_offset(),
+        t.requires_grad,
+        t.is_conj(),
+        t.is_neg(),
         t.is_inference(),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -208,9 +215,7 @@ def _made(look: TensorMetadata, base: Tensor | None) -> Tensor:
         found = native(ops.as_strided, (base, *place), {})
         # Histories are recorded above; `detach` gives none at all.
         return native(Tensor.detach, (found,), {})
-    return empty_strided(
-        look.shape, look.stride, dtype=look.dtype, device="meta"
-    )
+    return empty_strided(look.shape, look.stride, dtype=look.dtype, device="meta")
 
 
 def _check(func, looks: list | None, result) -> None:
@@ -219,6 +224,5 @@ def _check(func, looks: list | None, result) -> None:
     found = [extract_tensor_metadata(x) for x in _pytree.tree_leaves(result)]
     if found != [look for look, _ in looks]:
         raise RuntimeError(
-            f"{func}: the cache of fake results has {looks}, the operator "
-            f"gives {found}"
+            f"{func}: the cache of fake results has {looks}, the operator gives {found}"
         )

@@ -77,8 +77,6 @@ def written(func, args: tuple, kwargs: dict) -> list[Tensor]:
     found = []
     for place, argument in enumerate(func._schema.arguments):
         if argument.is_write:
-            value = (
-                args[place] if place < len(args) else kwargs.get(argument.name)
-            )
+            value = args[place] if place < len(args) else kwargs.get(argument.name)
             found += _pytree.tree_leaves(value)
     return [x for x in found if isinstance(x, Tensor)]

@@ -73,9 +73,7 @@ class MetaConverter:
             memory = bytes_.untyped_storage()
             self.storage_memo.put(storage, memory)
         made = empty(0, dtype=tensor.dtype, device="meta")
-        made.set_(
-            memory, tensor.storage_offset(), tensor.size(), tensor.stride()
-        )
+        made.set_(memory, tensor.storage_offset(), tensor.size(), tensor.stride())
         if tensor.is_conj():
             made = made.conj()
         return made._neg_view() if tensor.is_neg() else made
@@ -119,12 +117,9 @@ class FakeTensorConverter:
     def _from_wrapper(self, fake_mode, t: Tensor) -> Tensor:
         names, context = t.__tensor_flatten__()
         inner = {
-            name: self.from_real_tensor(fake_mode, getattr(t, name))
-            for name in names
+            name: self.from_real_tensor(fake_mode, getattr(t, name)) for name in names
         }
-        made = type(t).__tensor_unflatten__(
-            inner, context, t.size(), t.stride()
-        )
+        made = type(t).__tensor_unflatten__(inner, context, t.size(), t.stride())
         return made.requires_grad_() if t.requires_grad else made
 
     def from_meta_and_device(self, fake_mode, t: Tensor, device):

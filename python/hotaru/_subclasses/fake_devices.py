@@ -9,12 +9,21 @@ from .._function_schema.signatures import signature
 
 # The result is on the device of the first tensor, wherever the others are.
 _OF_FIRST = frozenset(
-    ["copy_", "copy", "resize_as_", "index", "index_put", "index_put_",
-     "slice_scatter", "select_scatter", "set_", "embedding_bag"]
-)  # fmt: skip
+    [
+        "copy_",
+        "copy",
+        "resize_as_",
+        "index",
+        "index_put",
+        "index_put_",
+        "slice_scatter",
+        "select_scatter",
+        "set_",
+        "embedding_bag",
+    ]
+)
 _MIXED = (
-    "Unhandled FakeTensor Device Propagation for {}, found two different "
-    "devices {}, {}"
+    "Unhandled FakeTensor Device Propagation for {}, found two different devices {}, {}"
 )
 
 

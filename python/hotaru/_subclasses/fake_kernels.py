@@ -18,9 +18,12 @@ from .fake_errors import (
 
 # Whole in hotaru; of parts in PyTorch, of which one depends on values.
 _DYNAMIC = frozenset(
-    ["argwhere", "repeat_interleave.self_Tensor",
-     "tensor_split.tensor_indices_or_sections"]
-)  # fmt: skip
+    [
+        "argwhere",
+        "repeat_interleave.self_Tensor",
+        "tensor_split.tensor_indices_or_sections",
+    ]
+)
 _NUMBERS = frozenset(["equal", "allclose", "is_nonzero"])
 
 
@@ -103,8 +106,6 @@ def _fallback(func, args, kwargs):
             for made, given in twins:
                 if made is x:
                     return given
-            return empty_strided(
-                x.size(), x.stride(), dtype=x.dtype, device="meta"
-            )
+            return empty_strided(x.size(), x.stride(), dtype=x.dtype, device="meta")
 
         return _pytree.tree_map(fake, result)

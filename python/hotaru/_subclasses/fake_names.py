@@ -31,9 +31,7 @@ def is_tensor_constructor(func) -> bool:
 @functools.cache
 def like_tensor_constructors() -> frozenset:
     """Overloads that make a tensor like another."""
-    return frozenset(
-        func for func in overloads() if func._opname.endswith("_like")
-    )
+    return frozenset(func for func in overloads() if func._opname.endswith("_like"))
 
 
 @functools.cache

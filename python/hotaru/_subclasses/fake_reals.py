@@ -34,8 +34,7 @@ class Replay:
         self.known = all(_real(x) is not None for x in fakes)
         if self.known:
             self.given = _pytree.tree_map(
-                lambda x: _real(x) if isinstance(x, Tensor) else x,
-                (args, kwargs),
+                lambda x: _real(x) if isinstance(x, Tensor) else x, (args, kwargs)
             )
 
     def compare(self, fakes) -> None:

@@ -34,12 +34,19 @@ from .fake_errors import (
 )
 
 __all__ = [
-    "DataDependentOutputException", "DynamicOutputShapeException",
-    "FakeCopyMode", "FakeTensor", "FakeTensorConverter", "FakeTensorMode",
-    "MetadataMismatchError", "UnsupportedFakeTensorException",
-    "UnsupportedOperatorException", "extract_tensor_metadata", "is_fake",
+    "DataDependentOutputException",
+    "DynamicOutputShapeException",
+    "FakeCopyMode",
+    "FakeTensor",
+    "FakeTensorConverter",
+    "FakeTensorMode",
+    "MetadataMismatchError",
+    "UnsupportedFakeTensorException",
+    "UnsupportedOperatorException",
+    "extract_tensor_metadata",
+    "is_fake",
     "unset_fake_temporarily",
-]  # fmt: skip
+]
 
 _REAL = (
     "Please convert all Tensors to FakeTensors first or instantiate "
@@ -95,12 +102,7 @@ class FakeTensorMode(TorchDispatchMode):
         self.propagate_real_tensors = config.fake_tensor_propagate_real_tensors
 
     def from_tensor(
-        self,
-        tensor: Tensor,
-        *,
-        static_shapes=None,
-        source=None,
-        symbolic_context=None,
+        self, tensor: Tensor, *, static_shapes=None, source=None, symbolic_context=None
     ):
         """The fake tensor that stands for `tensor`; the same each time.
 

@@ -8,24 +8,22 @@ from ..utils import _pytree
 from .fake_class import FakeTensor
 
 __all__ = [
-    "output_alias_each_other", "outputs_alias_inputs", "outputs_are_inputs",
+    "output_alias_each_other",
+    "outputs_alias_inputs",
+    "outputs_are_inputs",
     "try_convert_fake_to_real",
-]  # fmt: skip
+]
 
 
 def _tensors(tree) -> list[Tensor]:
     leaves = _pytree.tree_leaves(tree)
-    return [
-        x for x in leaves if isinstance(x, Tensor) and x.layout is _C.strided
-    ]
+    return [x for x in leaves if isinstance(x, Tensor) and x.layout is _C.strided]
 
 
 def outputs_alias_inputs(outputs, inputs) -> bool:
     """True if a strided tensor of one shares memory with one of the other."""
     given = _tensors(inputs)
-    return any(
-        _C._shares_storage(out, x) for out in _tensors(outputs) for x in given
-    )
+    return any(_C._shares_storage(out, x) for out in _tensors(outputs) for x in given)
 
 
 def outputs_are_inputs(outputs, inputs) -> bool:
@@ -38,9 +36,7 @@ def output_alias_each_other(outputs) -> bool:
     """True if two of them share memory."""
     found = _tensors(outputs)
     return any(
-        _C._shares_storage(a, b)
-        for place, a in enumerate(found)
-        for b in found[:place]
+        _C._shares_storage(a, b) for place, a in enumerate(found) for b in found[:place]
     )
 
 

@@ -8,9 +8,15 @@ from .. import Tensor
 
 # Properties of every tensor, in this order; methods are called.
 _OF_ALL = (
-    "dtype", "shape", "requires_grad", "is_leaf", "is_sparse", "is_inference",
-    "is_conj", "is_neg",
-)  # fmt: skip
+    "dtype",
+    "shape",
+    "requires_grad",
+    "is_leaf",
+    "is_sparse",
+    "is_inference",
+    "is_conj",
+    "is_neg",
+)
 _SYMBOLIC = ("stride", "storage_offset")
 
 

@@ -110,17 +110,20 @@ class SymBool(_Symbolic):
 for _name in ("add", "sub", "mul", "mod"):
     setattr(SymFloat, f"__{_name}__", _binary(_name))
     setattr(SymFloat, f"__r{_name}__", _binary(_name, swapped=True))
-for _name, _operator in (
-    ("truediv", "float_truediv"), ("pow", "float_pow"),
-):  # fmt: skip
+for _name, _operator in (("truediv", "float_truediv"), ("pow", "float_pow")):
     setattr(SymFloat, f"__{_name}__", _binary(_operator))
     setattr(SymFloat, f"__r{_name}__", _binary(_operator, swapped=True))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(SymFloat, f"__{_name}__", _binary(_name))
 for _name, _operator in (
-    ("neg", "neg"), ("pos", "pos"), ("abs", "abs"), ("floor", "floor"),
-    ("ceil", "ceil"), ("sym_int", "sym_int"), ("sym_float", "sym_float"),
-):  # fmt: skip
+    ("neg", "neg"),
+    ("pos", "pos"),
+    ("abs", "abs"),
+    ("floor", "floor"),
+    ("ceil", "ceil"),
+    ("sym_int", "sym_int"),
+    ("sym_float", "sym_float"),
+):
     setattr(SymFloat, f"__{_name}__", _unary(_operator))
 for _name in ("and", "or"):
     setattr(SymBool, f"__{_name}__", _binary(f"{_name}_"))

@@ -70,9 +70,21 @@ def _unknown(name: str):
 
 
 for _name in (
-    "add", "radd", "sub", "rsub", "floordiv", "rfloordiv", "mod", "rmod",
-    "truediv", "rtruediv", "int", "float", "neg", "pow",
-):  # fmt: skip
+    "add",
+    "radd",
+    "sub",
+    "rsub",
+    "floordiv",
+    "rfloordiv",
+    "mod",
+    "rmod",
+    "truediv",
+    "rtruediv",
+    "int",
+    "float",
+    "neg",
+    "pow",
+):
     setattr(SymInt, f"__{_name}__", _unknown(_name))
 
 

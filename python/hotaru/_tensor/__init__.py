@@ -141,15 +141,15 @@ def _attach_properties() -> None:
     )
     Tensor._backward_hooks = _property(
         "What `register_hook` was given, in order; None without hooks.",
-        "_hooks", "_set_hooks", "_delete_hooks",
-    )  # fmt: skip
+        "_hooks",
+        "_set_hooks",
+        "_delete_hooks",
+    )
     Tensor._grad_fn = _property(
-        "The node that made it, as `grad_fn`.",
-        "_node", None, "_delete_node",
-    )  # fmt: skip
+        "The node that made it, as `grad_fn`.", "_node", None, "_delete_node"
+    )
     Tensor.H = _property(
-        "The conjugate of the transpose, of a matrix or a number.",
-        "_adjoint_of_matrix",
+        "The conjugate of the transpose, of a matrix or a number.", "_adjoint_of_matrix"
     )
     Tensor.mH = _property(
         "The conjugate of the transpose, of each matrix of a batch.",

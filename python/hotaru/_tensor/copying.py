@@ -10,12 +10,7 @@ from .. import _C
 from .._C import Tensor
 from .._extension.grad_mode import no_grad
 from .._late import lent
-from .attributes import (
-    attributes_of,
-    object_state,
-    set_object_state,
-    slot_values,
-)
+from .attributes import attributes_of, object_state, set_object_state, slot_values
 
 
 def _copy_with_memory(tensor, memo):
@@ -44,9 +39,7 @@ def check_leaf(tensor) -> None:
 
 def __deepcopy__(self, memo):
     if _C._overridden(self):
-        return _C._handle_torch_function(
-            Tensor.__deepcopy__, (self,), (self, memo), {}
-        )
+        return _C._handle_torch_function(Tensor.__deepcopy__, (self,), (self, memo), {})
     if id(self) in memo:
         return memo[id(self)]
     check_leaf(self)
@@ -156,9 +149,7 @@ def _reduced(tensor) -> tuple:
     )
     if tensor.dtype not in _NAMES:
         return _utils._rebuild_tensor_v3, (untyped, *args, tensor.dtype)
-    storage = TypedStorage(
-        wrap_storage=untyped, dtype=tensor.dtype, _internal=True
-    )
+    storage = TypedStorage(wrap_storage=untyped, dtype=tensor.dtype, _internal=True)
     return _utils._rebuild_tensor_v2, (storage, *args)
 
 

@@ -71,9 +71,7 @@ def __reversed__(self):
 def __complex__(self) -> complex:
     """The number of a tensor of one element; ValueError for another."""
     if self.numel() != 1:
-        raise ValueError(
-            "only one element tensors can be converted to Python scalars"
-        )
+        raise ValueError("only one element tensors can be converted to Python scalars")
     _C._warn_of_lost_history(self)
     return complex(self.item())
 

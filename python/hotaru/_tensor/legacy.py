@@ -65,9 +65,7 @@ def plain(*args, **keywords):
     """`torch.Tensor(...)`: as FloatTensor's, of the default dtype; errors of
     `_arguments` and `_from`.
     """
-    return _from(
-        _arguments(args, keywords, "cpu"), _C.get_default_dtype(), "cpu"
-    )
+    return _from(_arguments(args, keywords, "cpu"), _C.get_default_dtype(), "cpu")
 
 
 def _size(value, place: int) -> int:
@@ -118,9 +116,7 @@ def _from(args, dtype, device: str):
         kind = type(first)
         many = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
         if issubclass(kind, dict) or not many:
-            raise TypeError(
-                f"new(): data must be a sequence (got {_name_of(kind)})"
-            )
+            raise TypeError(f"new(): data must be a sequence (got {_name_of(kind)})")
         # Arrays of the dtype are shared.
         make = as_tensor if _is_array(first) else tensor
         return make(first, dtype=dtype, device=device)

@@ -114,10 +114,7 @@ def _new(self, *args, **keywords):
 
 
 def cuda(
-    self,
-    device=None,
-    non_blocking: bool = False,
-    memory_format=_C.preserve_format,
+    self, device=None, non_blocking: bool = False, memory_format=_C.preserve_format
 ):
     """The tensor on a GPU: itself if it is there, or a copy.
 
@@ -181,8 +178,7 @@ def dim_order(self, *, ambiguity_check=False) -> tuple[int, ...]:
         clear = sum(self.is_contiguous(memory_format=f) for f in formats) == 1
     else:
         raise TypeError(
-            "The ambiguity_check argument must be a bool or a list of memory "
-            "formats."
+            "The ambiguity_check argument must be a bool or a list of memory formats."
         )
     if not clear:
         raise RuntimeError(
@@ -222,9 +218,7 @@ def _outermost_first(stride, size) -> tuple[int, ...]:
 
 def _check_pin_device(device) -> None:
     if device is not None and _C.device(device).type != "cuda":
-        raise RuntimeError(
-            f"memory is pinned for cuda devices, not for {device}"
-        )
+        raise RuntimeError(f"memory is pinned for cuda devices, not for {device}")
 
 
 def is_pinned(self, device=None) -> bool:

@@ -67,18 +67,12 @@ def numpy(self, *, force: bool = False):
         raise
 
 
-def __dlpack__(
-    self, *, stream=None, max_version=None, dl_device=None, copy=None
-):
+def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     """A capsule of DLPack; see `interchange.dlpack`."""
     from .._functions.interchange import dlpack
 
     return dlpack(
-        self,
-        stream=stream,
-        max_version=max_version,
-        dl_device=dl_device,
-        copy=copy,
+        self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
     )
 
 
@@ -95,17 +89,13 @@ def _cuda_array_interface(self) -> dict:
     return cuda_array_interface(self)
 
 
-def backward(
-    self, gradient=None, retain_graph=None, create_graph=False, inputs=None
-):
+def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
     """Adds the gradients of this tensor to the `.grad` of its graph's leaves.
 
     A tensor of more than one element needs `gradient`, of its shape.
     """
     # By the attribute: an import statement would be a tenth of a small pass.
-    hotaru.autograd.backward(
-        self, gradient, retain_graph, create_graph, inputs=inputs
-    )
+    hotaru.autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 def requires_grad_(self, requires_grad: bool = True):

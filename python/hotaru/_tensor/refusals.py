@@ -10,8 +10,7 @@ def check_written(out: Tensor) -> None:
     """RuntimeError for a leaf that is written and whose gradient is wanted."""
     if _C.is_grad_enabled() and out.requires_grad and out.is_leaf:
         raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place "
-            "operation."
+            "a leaf Variable that requires grad is being used in an in-place operation."
         )
 
 
@@ -21,8 +20,7 @@ def with_gradient(made: Tensor, requires_grad: bool) -> Tensor:
         return made
     if not (made.dtype.is_floating_point or made.dtype.is_complex):
         raise RuntimeError(
-            "Only Tensors of floating point and complex dtype can require "
-            "gradients"
+            "Only Tensors of floating point and complex dtype can require gradients"
         )
     return made.requires_grad_()
 
@@ -48,6 +46,4 @@ def check_indices(count: int, dims: int) -> None:
 
 def no_imaginary_part(*args, **kwargs):
     """The answer to `imag`, of kinds of tensors that are never complex."""
-    raise RuntimeError(
-        "imag is not implemented for tensors with non-complex dtypes."
-    )
+    raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")

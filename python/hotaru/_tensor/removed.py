@@ -16,9 +16,7 @@ def _gone(name: str, instead: str) -> RuntimeError:
 
 def eig(self, eigenvectors=False):
     """RuntimeError: use torch.linalg.eig or eigvals."""
-    raise _gone(
-        "eig", "eig, whose results are complex, or torch.linalg.eigvals"
-    )
+    raise _gone("eig", "eig, whose results are complex, or torch.linalg.eigvals")
 
 
 def lstsq(self, other):

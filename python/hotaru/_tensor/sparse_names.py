@@ -14,9 +14,16 @@ _PARTS = {
     "row_indices": "sparse column compressed tensor",
 }
 _INSIDE = (
-    "_indices", "_values", "_nnz", "_dimI", "_dimV", "_coalesced_",
-    "sparse_resize_", "sparse_resize_and_clear_", "resize_as_sparse_",
-)  # fmt: skip
+    "_indices",
+    "_values",
+    "_nnz",
+    "_dimI",
+    "_dimV",
+    "_coalesced_",
+    "sparse_resize_",
+    "sparse_resize_and_clear_",
+    "resize_as_sparse_",
+)
 
 
 def layout_name(layout) -> str:
@@ -27,9 +34,7 @@ def layout_name(layout) -> str:
 
 def expected(name: str, kind: str, layout) -> RuntimeError:
     """The error of a part that tensors of the layout do not have."""
-    return RuntimeError(
-        f"{name} expected {kind} layout but got {layout_name(layout)}"
-    )
+    return RuntimeError(f"{name} expected {kind} layout but got {layout_name(layout)}")
 
 
 def _part(name: str, kind: str):

@@ -67,9 +67,13 @@ def _parts(tensor: Tensor) -> tuple:
         if hasattr(tensor, name)
     }
     return (
-        type(tensor), attributes, named, tensor.data, tensor.grad,
+        type(tensor),
+        attributes,
+        named,
+        tensor.data,
+        tensor.grad,
         tensor.requires_grad,
-    )  # fmt: skip
+    )
 
 
 def _become(tensor: Tensor, parts: tuple) -> None:

@@ -65,10 +65,7 @@ def _no_visitors(symint_visitor_fn, tensor_visitor_fn) -> None:
 
 
 def _view_func(
-    self: Tensor,
-    new_base: Tensor,
-    symint_visitor_fn=None,
-    tensor_visitor_fn=None,
+    self: Tensor, new_base: Tensor, symint_visitor_fn=None, tensor_visitor_fn=None
 ) -> Tensor | None:
     """The same view of `new_base`, with its history.
 
@@ -85,10 +82,7 @@ def _view_func(
 
 
 def _view_func_unsafe(
-    self: Tensor,
-    new_base: Tensor,
-    symint_visitor_fn=None,
-    tensor_visitor_fn=None,
+    self: Tensor, new_base: Tensor, symint_visitor_fn=None, tensor_visitor_fn=None
 ) -> Tensor | None:
     """`_view_func`, for a base laid out in any way: strides and the offset
     are those of the old one.
@@ -102,9 +96,7 @@ def _view_func_unsafe(
     moved = _in_dtype(new_base, self.dtype)
     begins = base.storage_offset() * base.element_size()
     offset = self.storage_offset() - begins // self.element_size()
-    return moved.as_strided(
-        self.size(), self.stride(), moved.storage_offset() + offset
-    )
+    return moved.as_strided(self.size(), self.stride(), moved.storage_offset() + offset)
 
 
 def _rev_view_func_unsafe(self: Tensor, new_view: Tensor) -> Tensor:
@@ -118,9 +110,7 @@ def _rev_view_func_unsafe(self: Tensor, new_view: Tensor) -> Tensor:
     moved = _in_dtype(new_view, base.dtype)
     begins = self.storage_offset() * self.element_size()
     offset = base.storage_offset() - begins // base.element_size()
-    return moved.as_strided(
-        base.size(), base.stride(), moved.storage_offset() + offset
-    )
+    return moved.as_strided(base.size(), base.stride(), moved.storage_offset() + offset)
 
 
 def _in_dtype(tensor: Tensor, dtype) -> Tensor:

@@ -7,11 +7,18 @@ from .. import _C
 # Operators of floating-point tensors, by the declarations of the library's
 # own.
 NATIVE = (
-    "nms", "roi_align", "_roi_align_backward", "roi_pool",
-    "_roi_pool_backward", "ps_roi_align", "_ps_roi_align_backward",
-    "ps_roi_pool", "_ps_roi_pool_backward", "deform_conv2d",
+    "nms",
+    "roi_align",
+    "_roi_align_backward",
+    "roi_pool",
+    "_roi_pool_backward",
+    "ps_roi_align",
+    "_ps_roi_align_backward",
+    "ps_roi_pool",
+    "_ps_roi_pool_backward",
+    "deform_conv2d",
     "_deform_conv2d_backward",
-)  # fmt: skip
+)
 # Operators of quantised ones, which are like another but for the name.
 QUANTISED = {"qnms": "nms", "qroi_align": "roi_align"}
 

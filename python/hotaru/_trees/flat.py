@@ -144,8 +144,7 @@ def _spread(prefix, structure: Structure, found: list) -> bool:
     else:
         children = _children(prefix)[0]
     return len(children) == len(structure.children) and all(
-        _spread(child, part, found)
-        for child, part in zip(children, structure.children)
+        _spread(child, part, found) for child, part in zip(children, structure.children)
     )
 
 

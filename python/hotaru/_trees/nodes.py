@@ -79,9 +79,7 @@ _SERIALIZED: dict = {}
 def class_of_name(name: str):
     """The class of a serialized name; NotImplementedError for others."""
     if name not in _SERIALIZED:
-        raise NotImplementedError(
-            f"Deserializing {name} in pytree is not registered."
-        )
+        raise NotImplementedError(f"Deserializing {name} in pytree is not registered.")
     return _SERIALIZED[name]
 
 

@@ -42,11 +42,21 @@ from .tensor_type import SCALAR_TYPES, Known, TensorType
 SINGLE = {
     kind.get().str(): kind.get()
     for kind in (
-        AnyType, BoolType, ComplexType, DeviceObjType, FloatType,
-        GeneratorType, IntType, NoneType, NumberType, StorageType,
-        StreamObjType, StringType, TensorType,
+        AnyType,
+        BoolType,
+        ComplexType,
+        DeviceObjType,
+        FloatType,
+        GeneratorType,
+        IntType,
+        NoneType,
+        NumberType,
+        StorageType,
+        StreamObjType,
+        StringType,
+        TensorType,
     )
-}  # fmt: skip
+}
 SINGLE["number"] = SINGLE["Scalar"]
 SINGLE["None"] = SINGLE["NoneType"]
 # In schemas alone; their values are ints.

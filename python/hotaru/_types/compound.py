@@ -7,14 +7,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from .base_type import Type
-from .plain import (
-    BoolType,
-    ComplexType,
-    FloatType,
-    IntType,
-    NoneType,
-    StringType,
-)
+from .plain import BoolType, ComplexType, FloatType, IntType, NoneType, StringType
 from .tensor_type import TensorType
 
 
@@ -46,9 +39,7 @@ class _Of(_Made):
 
     def _written(self, schema: bool) -> str:
         inside = self._items[0]._written(schema)
-        return (
-            f"{self._name}({inside})" if schema else (f"{self._name}[{inside}]")
-        )
+        return f"{self._name}({inside})" if schema else (f"{self._name}[{inside}]")
 
     @property
     def annotation_str(self) -> str:
@@ -165,10 +156,22 @@ class TupleType(_Made):
 
 # Which a union names first; within one of these by the text.
 _ORDER = (
-    "AnyType", "EnumType", "TensorType", "StorageType", "TupleType", "ListType",
-    "DictType", "NumberType", "FloatType", "ComplexType", "FutureType",
-    "AwaitType", "IntType", "NoneType", "StringType",
-)  # fmt: skip
+    "AnyType",
+    "EnumType",
+    "TensorType",
+    "StorageType",
+    "TupleType",
+    "ListType",
+    "DictType",
+    "NumberType",
+    "FloatType",
+    "ComplexType",
+    "FutureType",
+    "AwaitType",
+    "IntType",
+    "NoneType",
+    "StringType",
+)
 
 
 def _rank(item: Type) -> tuple:
@@ -188,8 +191,7 @@ class UnionType(_Made):
     def _takes(self, other: Type) -> bool:
         parts = other._items if isinstance(other, UnionType) else (other,)
         return all(
-            any(part.isSubtypeOf(item) for item in self._items)
-            for part in parts
+            any(part.isSubtypeOf(item) for item in self._items) for part in parts
         )
 
     @property
@@ -208,10 +210,11 @@ class UnionType(_Made):
 
 
 for _cls, _make in (
-    ("ofInts", IntType), ("ofTensors", TensorType), ("ofFloats", FloatType),
-    ("ofComplexDoubles", ComplexType), ("ofBools", BoolType),
+    ("ofInts", IntType),
+    ("ofTensors", TensorType),
+    ("ofFloats", FloatType),
+    ("ofComplexDoubles", ComplexType),
+    ("ofBools", BoolType),
     ("ofStrings", StringType),
-):  # fmt: skip
-    setattr(
-        ListType, _cls, staticmethod(lambda item=_make: ListType(item.get()))
-    )
+):
+    setattr(ListType, _cls, staticmethod(lambda item=_make: ListType(item.get())))

@@ -10,12 +10,20 @@ from .. import _C
 from .base_type import Type
 
 _DTYPES = {
-    "Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32",
-    "Long": "int64", "Half": "float16", "Float": "float32",
-    "Double": "float64", "ComplexHalf": "complex32",
-    "ComplexFloat": "complex64", "ComplexDouble": "complex128",
-    "Bool": "bool", "BFloat16": "bfloat16",
-}  # fmt: skip
+    "Byte": "uint8",
+    "Char": "int8",
+    "Short": "int16",
+    "Int": "int32",
+    "Long": "int64",
+    "Half": "float16",
+    "Float": "float32",
+    "Double": "float64",
+    "ComplexHalf": "complex32",
+    "ComplexFloat": "complex64",
+    "ComplexDouble": "complex128",
+    "Bool": "bool",
+    "BFloat16": "bfloat16",
+}
 SCALAR_TYPES = {name: getattr(_C, dtype) for name, dtype in _DTYPES.items()}
 _SCALAR_NAMES = {dtype: name for name, dtype in SCALAR_TYPES.items()}
 

@@ -33,9 +33,7 @@ class ExceptionWrapper:
         RuntimeError where the type does not take a message.
         """
         kind = self.exc_type
-        message = (
-            f"Caught {kind.__name__} {self.where}.\nOriginal {self.exc_msg}"
-        )
+        message = f"Caught {kind.__name__} {self.where}.\nOriginal {self.exc_msg}"
         if kind is KeyError:
             message = KeyErrorMessage(message)
         elif getattr(kind, "message", None):

@@ -11,12 +11,18 @@ from .._late import lent
 
 # Two are found beside the class of parameters.
 REBUILD_FUNCTIONS = (
-    "_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_tensor",
-    "_rebuild_tensor_v2", "_rebuild_tensor_v3",
-    "_rebuild_meta_tensor_no_storage", "_rebuild_device_tensor_from_cpu_tensor",
-    "_rebuild_nested_tensor", "_rebuild_qtensor",
-    "_rebuild_sparse_tensor", "_rebuild_wrapper_subclass",
-)  # fmt: skip
+    "_rebuild_parameter",
+    "_rebuild_parameter_with_state",
+    "_rebuild_tensor",
+    "_rebuild_tensor_v2",
+    "_rebuild_tensor_v3",
+    "_rebuild_meta_tensor_no_storage",
+    "_rebuild_device_tensor_from_cpu_tensor",
+    "_rebuild_nested_tensor",
+    "_rebuild_qtensor",
+    "_rebuild_sparse_tensor",
+    "_rebuild_wrapper_subclass",
+)
 
 
 def _rebuild_nested_tensor(buffer, sizes, strides, storage_offsets):
@@ -72,9 +78,8 @@ def _rebuild_tensor_v2(
 
 
 def _rebuild_tensor_v3(
-    storage, offset, size, stride, requires_grad, backward_hooks, dtype,
-    metadata=None,
-):  # fmt: skip
+    storage, offset, size, stride, requires_grad, backward_hooks, dtype, metadata=None
+):
     """As `_rebuild_tensor_v2`, of an untyped storage."""
     made = _rebuild_tensor(storage, offset, size, stride, dtype)
     made = _with_bits(made, metadata)

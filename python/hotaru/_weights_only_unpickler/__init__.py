@@ -122,9 +122,7 @@ class Unpickler(pickle._Unpickler):
 
     def _check(self, verb: str, target, kinds, text: str) -> None:
         if type(target) not in kinds:
-            raise UnpicklingError(
-                f"Can only {verb} {text}, but got {type(target)}"
-            )
+            raise UnpicklingError(f"Can only {verb} {text}, but got {type(target)}")
 
     def load_append(self) -> None:
         self._check("append to", self.stack[-2], (list,), "lists")
@@ -149,13 +147,11 @@ class Unpickler(pickle._Unpickler):
         named = self.stack[-1]
         if type(named) is not tuple and type(named) is not int:
             raise UnpicklingError(
-                f"persistent_load id must be tuple or int, but got "
-                f"{type(named)}"
+                f"persistent_load id must be tuple or int, but got {type(named)}"
             )
         if type(named) is tuple and named and text_of(named[0]) != "storage":
             raise UnpicklingError(
-                "Only persistent_load of storage is allowed, but got "
-                f"{type(named[0])}"
+                f"Only persistent_load of storage is allowed, but got {type(named[0])}"
             )
         super().load_binpersid()
 
@@ -187,14 +183,33 @@ _MADE_HERE = {
     pickle.PROTO: Unpickler.load_proto,
 }
 _ALLOWED_INSTRUCTIONS = {
-    *_MADE_HERE, pickle.GLOBAL, pickle.MARK, pickle.TUPLE, pickle.TUPLE1,
-    pickle.TUPLE2, pickle.TUPLE3, pickle.NONE, pickle.NEWFALSE,
-    pickle.NEWTRUE, pickle.EMPTY_TUPLE, pickle.EMPTY_LIST,
-    pickle.EMPTY_DICT, pickle.EMPTY_SET, pickle.BININT, pickle.BININT1,
-    pickle.BININT2, pickle.BINFLOAT, pickle.BINUNICODE,
-    pickle.SHORT_BINSTRING, pickle.LONG1, pickle.BINGET,
-    pickle.LONG_BINGET, pickle.BINPUT, pickle.LONG_BINPUT, pickle.STOP,
-}  # fmt: skip
+    *_MADE_HERE,
+    pickle.GLOBAL,
+    pickle.MARK,
+    pickle.TUPLE,
+    pickle.TUPLE1,
+    pickle.TUPLE2,
+    pickle.TUPLE3,
+    pickle.NONE,
+    pickle.NEWFALSE,
+    pickle.NEWTRUE,
+    pickle.EMPTY_TUPLE,
+    pickle.EMPTY_LIST,
+    pickle.EMPTY_DICT,
+    pickle.EMPTY_SET,
+    pickle.BININT,
+    pickle.BININT1,
+    pickle.BININT2,
+    pickle.BINFLOAT,
+    pickle.BINUNICODE,
+    pickle.SHORT_BINSTRING,
+    pickle.LONG1,
+    pickle.BINGET,
+    pickle.LONG_BINGET,
+    pickle.BINPUT,
+    pickle.LONG_BINPUT,
+    pickle.STOP,
+}
 Unpickler.dispatch = _Instructions(
     {
         code[0]: _MADE_HERE.get(code, pickle._Unpickler.dispatch[code[0]])

@@ -20,9 +20,7 @@ from .. import (
     uint8,
     zeros,
 )
-from .. import (
-    bool as bool_,
-)
+from .. import bool as bool_
 from ..utils.dlpack import from_dlpack, to_dlpack
 from .values import NotWritten
 
@@ -31,10 +29,16 @@ _ALIGNMENT = 64
 # NumPy's names for dtypes; once it is loaded its own, and that of ml_dtypes,
 # which jaxlib needs, for bfloat16.
 _NUMPY = {
-    float16: "float16", float32: "float32", float64: "float64", int8: "int8",
-    int16: "int16", int32: "int32", int64: "int64", uint8: "uint8",
+    float16: "float16",
+    float32: "float32",
+    float64: "float64",
+    int8: "int8",
+    int16: "int16",
+    int32: "int32",
+    int64: "int64",
+    uint8: "uint8",
     bool_: "bool",
-}  # fmt: skip
+}
 _LOCK = threading.Lock()
 _clients: dict[int, Client] = {}
 
@@ -130,9 +134,15 @@ class Client:
             return put(capsule, self._device, None), own
         sharding, semantics = self._doors
         made = self._jax.batched_device_put(
-            _Kind(given.shape, given.dtype), sharding, [given.numpy()],
-            [self._device], True, False, semantics, True,
-        )  # fmt: skip
+            _Kind(given.shape, given.dtype),
+            sharding,
+            [given.numpy()],
+            [self._device],
+            True,
+            False,
+            semantics,
+            True,
+        )
         return made, own
 
     def tensor(self, buffer) -> Tensor:
@@ -166,9 +176,15 @@ def _doors(jax, xla_client, device):
         doors = Sharding(device), jax.HostBufferSemantics.ZERO_COPY
         probe = zeros(2)
         jax.batched_device_put(
-            _Kind(probe.shape, probe.dtype), doors[0], [probe.numpy()],
-            [device], True, False, doors[1], True,
-        )  # fmt: skip
+            _Kind(probe.shape, probe.dtype),
+            doors[0],
+            [probe.numpy()],
+            [device],
+            True,
+            False,
+            doors[1],
+            True,
+        )
         jax.array_result_handler(_Kind((2,), probe.dtype), doors[0], True, True)
         return doors
     except Exception:

@@ -17,9 +17,7 @@ class XlaGraphed(Graphed):
         super().__init__(*args, **kwargs)
 
     def _made(self, reach, form, leaves, aliases: tuple, static: bool):
-        return Program(
-            self.function, reach, form, leaves, _state.guarded(reach)
-        )
+        return Program(self.function, reach, form, leaves, _state.guarded(reach))
 
 
 def is_refusal(error: Exception) -> bool:

@@ -61,9 +61,16 @@ class Lines:
         back = f"    return {names} : {types}" if results else "    return"
         head = f"func.func public @main({', '.join(self._arguments)})"
         return "\n".join(
-            ["module @hotaru {", f"  {head} -> ({types}) {{", *self._lines,
-             back, "  }", "}", ""]
-        )  # fmt: skip
+            [
+                "module @hotaru {",
+                f"  {head} -> ({types}) {{",
+                *self._lines,
+                back,
+                "  }",
+                "}",
+                "",
+            ]
+        )
 
     def use(self, x: Val) -> str:
         """The name of a tensor's value by now."""
@@ -78,8 +85,7 @@ class Lines:
                 x.seen = x.source.version
         if x.lost:
             raise NotWritten(
-                "a tensor is read whose memory may have been written by "
-                "another name"
+                "a tensor is read whose memory may have been written by another name"
             )
         if x.name is None:
             x.name = self._first(x).name
@@ -137,9 +143,7 @@ class Lines:
         if out is None:
             text = f"dense<{scalar_text(value, dtype)}>"
             out = self.emit(
-                f"stablehlo.constant {text} : {type_text(shape, dtype)}",
-                shape,
-                dtype,
+                f"stablehlo.constant {text} : {type_text(shape, dtype)}", shape, dtype
             )
             if self._depth == 2:  # what stands in a loop is not seen outside
                 self._known[key] = out
@@ -158,15 +162,12 @@ class Lines:
             return scalar_text(items, dtype)
 
         return self.emit(
-            f"stablehlo.constant dense<{written(values)}> : "
-            f"{type_text(shape, dtype)}",
+            f"stablehlo.constant dense<{written(values)}> : {type_text(shape, dtype)}",
             shape,
             dtype,
         )
 
     def iota(self, shape, dim: int, dtype) -> Val:
         return self.emit(
-            f"stablehlo.iota dim = {dim} : {type_text(shape, dtype)}",
-            shape,
-            dtype,
+            f"stablehlo.iota dim = {dim} : {type_text(shape, dtype)}", shape, dtype
         )

@@ -73,9 +73,8 @@ def _plain(w, x, weight, bias, stride, padding, dilation, groups):
         out = _depthwise(w, x, weight, stride, pads, right)
     else:
         out = _written(
-            w, x, weight, groups,
-            stride=stride, pads=pads, left=[1] * n, right=right,
-        )  # fmt: skip
+            w, x, weight, groups, stride=stride, pads=pads, left=[1] * n, right=right
+        )
     return _with_bias(w, out, bias)
 
 
@@ -95,9 +94,7 @@ def _depthwise(w, x, weight, stride, pads, right) -> Val:
     for tap in itertools.product(*map(range, kernel)):
         begins = [0, 0, *(t * d for t, d in zip(tap, right))]
         ends = [*x.shape[:2]]
-        ends += [
-            b + (n - 1) * s + 1 for b, n, s in zip(begins[2:], shape, stride)
-        ]
+        ends += [b + (n - 1) * s + 1 for b, n, s in zip(begins[2:], shape, stride)]
         part = w.slice(x, begins, ends, [1, 1, *stride])
         factor = w.slice(
             weight, [0, 0, *tap], [*weight.shape[:2], *(t + 1 for t in tap)]
@@ -109,14 +106,12 @@ def _depthwise(w, x, weight, stride, pads, right) -> Val:
 
 
 @row("conv1d", "conv2d", "conv3d")
-def conv(w, input, weight, bias=None, stride=1, padding=0, dilation=1,
-         groups=1):  # fmt: skip
+def conv(w, input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     return _plain(w, input, weight, bias, stride, padding, dilation, groups)
 
 
 @_batched
-def _transposed(w, x, weight, bias, stride, padding, output_padding, groups,
-                dilation):  # fmt: skip
+def _transposed(w, x, weight, bias, stride, padding, output_padding, groups, dilation):
     n = x.rank - 2
     right = _each(dilation, n)
     more = _each(output_padding, n)
@@ -132,28 +127,54 @@ def _transposed(w, x, weight, bias, stride, padding, output_padding, groups,
     weight = w.reshape(weight, (groups * outer, inner // groups, *kernel))
     weight = w.reverse(weight, range(2, n + 2))
     out = _written(
-        w, x, weight, groups,
-        stride=[1] * n, pads=pads, left=_each(stride, n), right=right,
-    )  # fmt: skip
+        w,
+        x,
+        weight,
+        groups,
+        stride=[1] * n,
+        pads=pads,
+        left=_each(stride, n),
+        right=right,
+    )
     return _with_bias(w, out, bias)
 
 
 @row("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
-def conv_transpose(w, input, weight, bias=None, stride=1, padding=0,
-                   output_padding=0, groups=1, dilation=1):  # fmt: skip
+def conv_transpose(
+    w,
+    input,
+    weight,
+    bias=None,
+    stride=1,
+    padding=0,
+    output_padding=0,
+    groups=1,
+    dilation=1,
+):
     return _transposed(
-        w, input, weight, bias, stride, padding, output_padding, groups,
-        dilation,
-    )  # fmt: skip
+        w, input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
 
 
 @row("convolution", "_convolution")
-def convolution(w, input, weight, bias, stride, padding, dilation, transposed,
-                output_padding, groups, benchmark=False, deterministic=False,
-                cudnn_enabled=True, allow_tf32=True):  # fmt: skip
+def convolution(
+    w,
+    input,
+    weight,
+    bias,
+    stride,
+    padding,
+    dilation,
+    transposed,
+    output_padding,
+    groups,
+    benchmark=False,
+    deterministic=False,
+    cudnn_enabled=True,
+    allow_tf32=True,
+):
     if transposed:
         return conv_transpose(
-            w, input, weight, bias, stride, padding, output_padding, groups,
-            dilation,
-        )  # fmt: skip
+            w, input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
     return conv(w, input, weight, bias, stride, padding, dilation, groups)

@@ -9,13 +9,19 @@ from .values import dtype_of
 
 def _like(name: str, value: float) -> None:
     @row(f"{name}_like")
-    def write(w, self, dtype=None, layout=None, device=None, pin_memory=None,
-              memory_format=None):  # fmt: skip
+    def write(
+        w,
+        self,
+        dtype=None,
+        layout=None,
+        device=None,
+        pin_memory=None,
+        memory_format=None,
+    ):
         return w.full(value, self.shape, dtype_of(dtype) or self.dtype)
 
     @row(f"new_{name}")
-    def write_new(w, self, size, dtype=None, layout=None, device=None,
-                  pin_memory=None):  # fmt: skip
+    def write_new(w, self, size, dtype=None, layout=None, device=None, pin_memory=None):
         return w.full(value, size, dtype_of(dtype) or self.dtype)
 
 
@@ -26,14 +32,23 @@ _like("empty", 0)
 
 
 @row("full_like")
-def full_like(w, self, fill_value, dtype=None, layout=None, device=None,
-              pin_memory=None, memory_format=None):  # fmt: skip
+def full_like(
+    w,
+    self,
+    fill_value,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+):
     return w.full(fill_value, self.shape, dtype_of(dtype) or self.dtype)
 
 
 @row("new_full")
-def new_full(w, self, size, fill_value, dtype=None, layout=None, device=None,
-             pin_memory=None):  # fmt: skip
+def new_full(
+    w, self, size, fill_value, dtype=None, layout=None, device=None, pin_memory=None
+):
     return w.full(fill_value, size, dtype_of(dtype) or self.dtype)
 
 

@@ -12,9 +12,7 @@ from .values import NotWritten, Val
 def _positive(w, index: Val, size: int) -> Val:
     """Indices counted from the front, as int64."""
     index = w.cast(index, int64)
-    return w.where(
-        w.compare("LT", index, 0), w.binary("add", index, size), index
-    )
+    return w.where(w.compare("LT", index, 0), w.binary("add", index, size), index)
 
 
 def take(w, x: Val, dim: int, index: Val) -> Val:
@@ -26,8 +24,9 @@ def take(w, x: Val, dim: int, index: Val) -> Val:
 
 
 @row("embedding")
-def embedding(w, weight, indices, padding_idx=-1, scale_grad_by_freq=False,
-              sparse=False):  # fmt: skip
+def embedding(
+    w, weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False
+):
     return take(w, weight, 0, indices)
 
 

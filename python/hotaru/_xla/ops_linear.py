@@ -75,8 +75,17 @@ def softmax_of(w, x: Val, dim: int) -> Val:
 
 
 @row("scaled_dot_product_attention")
-def attention(w, query, key, value, attn_mask=None, dropout_p=0.0,
-              is_causal=False, scale=None, enable_gqa=False):  # fmt: skip
+def attention(
+    w,
+    query,
+    key,
+    value,
+    attn_mask=None,
+    dropout_p=0.0,
+    is_causal=False,
+    scale=None,
+    enable_gqa=False,
+):
     refuse_dropout(dropout_p)
     batch = broadcast_shape(query.shape[:-2], value.shape[:-2])
     if enable_gqa and key.shape[-3] != query.shape[-3]:
@@ -142,20 +151,23 @@ def einsum(w, equation, tensors, path=None):
     for i, (term, x) in enumerate(zip(terms, tensors)):
         others = result + "".join(terms[:i] + terms[i + 1 :])
         dims = [d for d, letter in enumerate(term) if letter not in others]
-        summed.append((
-            "".join(c for c in term if c in others),
-            w.reduce("add", x, dims) if dims else x,
-        ))  # fmt: skip
+        summed.append(
+            (
+                "".join(c for c in term if c in others),
+                w.reduce("add", x, dims) if dims else x,
+            )
+        )
     (a, x), *rest = summed
     if rest:
         ((b, y),) = rest
         both = [c for c in a if c in b and c in result]
         over = [c for c in a if c in b and c not in result]
         x = w.dot(
-            x, y,
+            x,
+            y,
             ([a.index(c) for c in both], [b.index(c) for c in both]),
             ([a.index(c) for c in over], [b.index(c) for c in over]),
-        )  # fmt: skip
+        )
         a = "".join(
             both
             + [c for c in a if c not in both + over]

@@ -25,8 +25,18 @@ def _standard(w, x: Val, dims, eps: float) -> Val:
 
 
 @row("batch_norm")
-def batch_norm(w, input, weight, bias, running_mean, running_var, training,
-               momentum, eps, cudnn_enabled=True):  # fmt: skip
+def batch_norm(
+    w,
+    input,
+    weight,
+    bias,
+    running_mean,
+    running_var,
+    training,
+    momentum,
+    eps,
+    cudnn_enabled=True,
+):
     if training and running_mean is not None:
         raise NotWritten("in training mode it changes running statistics")
     if training or running_mean is None:
@@ -42,8 +52,9 @@ def batch_norm(w, input, weight, bias, running_mean, running_var, training,
 
 
 @row("layer_norm")
-def layer_norm(w, input, normalized_shape, weight=None, bias=None, eps=1e-5,
-               cudnn_enable=True):  # fmt: skip
+def layer_norm(
+    w, input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True
+):
     dims = list(range(input.rank - len(normalized_shape), input.rank))
     return _scaled(w, _standard(w, input, dims, eps), weight, bias, dims)
 
@@ -60,8 +71,9 @@ def rms_norm(w, input, normalized_shape, weight=None, eps=None):
 
 
 @row("group_norm")
-def group_norm(w, input, num_groups, weight=None, bias=None, eps=1e-5,
-               cudnn_enabled=True):  # fmt: skip
+def group_norm(
+    w, input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enabled=True
+):
     n, channels, *rest = input.shape
     apart = w.reshape(input, (n, num_groups, channels // num_groups, *rest))
     out = _standard(w, apart, list(range(2, apart.rank)), eps)
@@ -69,14 +81,22 @@ def group_norm(w, input, num_groups, weight=None, bias=None, eps=1e-5,
 
 
 @row("instance_norm")
-def instance_norm(w, input, weight, bias, running_mean, running_var,
-                  use_input_stats, momentum, eps,
-                  cudnn_enabled=True):  # fmt: skip
+def instance_norm(
+    w,
+    input,
+    weight,
+    bias,
+    running_mean,
+    running_var,
+    use_input_stats,
+    momentum,
+    eps,
+    cudnn_enabled=True,
+):
     if not use_input_stats:
         return batch_norm(
-            w, input, weight, bias, running_mean, running_var, False,
-            momentum, eps,
-        )  # fmt: skip
+            w, input, weight, bias, running_mean, running_var, False, momentum, eps
+        )
     if running_mean is not None:
         raise NotWritten("it changes running statistics")
     out = _standard(w, input, list(range(2, input.rank)), eps)

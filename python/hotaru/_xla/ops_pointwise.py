@@ -15,11 +15,18 @@ def _floating(w, x: Val) -> Val:
 
 
 _UNARY = {
-    "exp": "exponential", "expm1": "exponential_minus_one", "log": "log",
-    "log1p": "log_plus_one", "sqrt": "sqrt", "rsqrt": "rsqrt",
-    "sin": "sine", "cos": "cosine", "tan": "tan", "tanh": "tanh",
+    "exp": "exponential",
+    "expm1": "exponential_minus_one",
+    "log": "log",
+    "log1p": "log_plus_one",
+    "sqrt": "sqrt",
+    "rsqrt": "rsqrt",
+    "sin": "sine",
+    "cos": "cosine",
+    "tan": "tan",
+    "tanh": "tanh",
     "sigmoid": "logistic",
-}  # fmt: skip
+}
 
 
 def _unary(name: str, op: str) -> None:
@@ -43,18 +50,22 @@ def _same_kind(name: str, op: str, whole: bool) -> None:
 
 
 for _name, _op, _whole in (
-    ("neg", "negate", False), ("abs", "abs", False), ("sgn", "sign", False),
-    ("sign", "sign", False), ("floor", "floor", True), ("ceil", "ceil", True),
-    ("round", "round_nearest_even", True), ("bitwise_not", "not", False),
-):  # fmt: skip
+    ("neg", "negate", False),
+    ("abs", "abs", False),
+    ("sgn", "sign", False),
+    ("sign", "sign", False),
+    ("floor", "floor", True),
+    ("ceil", "ceil", True),
+    ("round", "round_nearest_even", True),
+    ("bitwise_not", "not", False),
+):
     _same_kind(_name, _op, _whole)
 
 
 @row("erf")
 def erf(w, self):
     x = _floating(w, self)
-    return w.emit(f"chlo.erf {w.use(x)} : {w.type(x)} -> {w.type(x)}",
-                  x.shape, x.dtype)  # fmt: skip
+    return w.emit(f"chlo.erf {w.use(x)} : {w.type(x)} -> {w.type(x)}", x.shape, x.dtype)
 
 
 @row("reciprocal")
@@ -209,10 +220,13 @@ def _compare(names, which: str) -> None:
 
 
 for _names, _which in (
-    (("eq", "__eq__"), "EQ"), (("ne", "not_equal"), "NE"),
-    (("lt", "less"), "LT"), (("le", "less_equal"), "LE"),
-    (("gt", "greater"), "GT"), (("ge", "greater_equal"), "GE"),
-):  # fmt: skip
+    (("eq", "__eq__"), "EQ"),
+    (("ne", "not_equal"), "NE"),
+    (("lt", "less"), "LT"),
+    (("le", "less_equal"), "LE"),
+    (("gt", "greater"), "GT"),
+    (("ge", "greater_equal"), "GE"),
+):
     _compare(_names, _which)
 
 
@@ -303,9 +317,18 @@ def addcdiv(w, self, tensor1, tensor2, value=1):
 
 
 @row("to", "type_as")
-def to(w, self, dtype=None, other=None, device=None, layout=None,
-       pin_memory=None, non_blocking=False, copy=False,
-       memory_format=None):  # fmt: skip
+def to(
+    w,
+    self,
+    dtype=None,
+    other=None,
+    device=None,
+    layout=None,
+    pin_memory=None,
+    non_blocking=False,
+    copy=False,
+    memory_format=None,
+):
     """Conversions; one to the dtype that it has is the tensor itself."""
     _check_device(device)
     dtype = other.dtype if other is not None else dtype_of(dtype)

@@ -34,14 +34,17 @@ def _windows(w, op, x, kernel, stride, pads, dilation) -> Val:
     before = x.rank - len(kernel)
     ones = [1] * before
     return w.window(
-        op, x, [*ones, *kernel], [*ones, *stride],
-        [[0, 0]] * before + pads, [*ones, *dilation],
-    )  # fmt: skip
+        op,
+        x,
+        [*ones, *kernel],
+        [*ones, *stride],
+        [[0, 0]] * before + pads,
+        [*ones, *dilation],
+    )
 
 
 @row("max_pool1d", "max_pool2d", "max_pool3d")
-def max_pool(w, self, kernel_size, stride=None, padding=0, dilation=1,
-             ceil_mode=False):  # fmt: skip
+def max_pool(w, self, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
     n = _axes(self, kernel_size)
     kernel = _each(kernel_size, n)
     stride = _each(stride, n) if stride else kernel
@@ -51,8 +54,16 @@ def max_pool(w, self, kernel_size, stride=None, padding=0, dilation=1,
 
 
 @row("avg_pool1d", "avg_pool2d", "avg_pool3d")
-def avg_pool(w, self, kernel_size, stride=None, padding=0, ceil_mode=False,
-             count_include_pad=True, divisor_override=None):  # fmt: skip
+def avg_pool(
+    w,
+    self,
+    kernel_size,
+    stride=None,
+    padding=0,
+    ceil_mode=False,
+    count_include_pad=True,
+    divisor_override=None,
+):
     n = _axes(self, kernel_size)
     kernel = _each(kernel_size, n)
     stride = _each(stride, n) if stride else kernel
@@ -64,9 +75,13 @@ def avg_pool(w, self, kernel_size, stride=None, padding=0, ceil_mode=False,
     for i in range(n):
         dim = self.rank - n + i
         counts = _counts(
-            self.shape[dim], out.shape[dim], kernel[i], stride[i],
-            padding[i], count_include_pad,
-        )  # fmt: skip
+            self.shape[dim],
+            out.shape[dim],
+            kernel[i],
+            stride[i],
+            padding[i],
+            count_include_pad,
+        )
         if len(set(counts)) == 1:
             out = w.binary("divide", out, counts[0])
         else:

@@ -15,8 +15,7 @@ def _dims(x: Val, dim) -> list[int]:
     """Dimensions; none given means all."""
     if dim is None or dim == []:
         return list(range(x.rank))
-    return [x.axis(d) for d in ([dim] if isinstance(dim, int) else dim)
-            if x.rank]  # fmt: skip
+    return [x.axis(d) for d in ([dim] if isinstance(dim, int) else dim) if x.rank]
 
 
 def _size(x: Val, dims) -> int:
@@ -145,9 +144,7 @@ def logsumexp(w, self, dim, keepdim=False):
     out = w.binary("add", total, top)
     if keepdim:
         return out
-    return w.reshape(
-        out, [n for d, n in enumerate(self.shape) if d not in dims]
-    )
+    return w.reshape(out, [n for d, n in enumerate(self.shape) if d not in dims])
 
 
 @row("cumsum")

@@ -20,9 +20,17 @@ def _sizes(x: Val, size, factors, single) -> tuple[list, list]:
 
 
 @row("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d")
-def nearest(w, self=None, output_size=None, scale_factors=None, scales=None,
-            scales_d=None, scales_h=None, scales_w=None,
-            input=None):  # fmt: skip
+def nearest(
+    w,
+    self=None,
+    output_size=None,
+    scale_factors=None,
+    scales=None,
+    scales_d=None,
+    scales_h=None,
+    scales_w=None,
+    input=None,
+):
     x = self if self is not None else input
     single = (scales, scales_d, scales_h, scales_w)
     sizes, factors = _sizes(x, output_size, scale_factors, single)
@@ -47,9 +55,18 @@ def nearest(w, self=None, output_size=None, scale_factors=None, scales=None,
 
 
 @row("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d")
-def linear(w, self=None, output_size=None, align_corners=False,
-           scale_factors=None, scales=None, scales_d=None, scales_h=None,
-           scales_w=None, input=None):  # fmt: skip
+def linear(
+    w,
+    self=None,
+    output_size=None,
+    align_corners=False,
+    scale_factors=None,
+    scales=None,
+    scales_d=None,
+    scales_h=None,
+    scales_w=None,
+    input=None,
+):
     x = self if self is not None else input
     single = (scales, scales_d, scales_h, scales_w)
     sizes, factors = _sizes(x, output_size, scale_factors, single)

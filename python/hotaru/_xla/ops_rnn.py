@@ -32,8 +32,7 @@ def _gru_step(w, gates: Val, states, weight, bias) -> list[Val]:
         return w.cut(x, 1, k * n, (k + 1) * n)
 
     def gate(k):
-        return w.unary("logistic", w.binary("add", part(gates, k),
-                                            part(inner, k)))  # fmt: skip
+        return w.unary("logistic", w.binary("add", part(gates, k), part(inner, k)))
 
     reset, update = gate(0), gate(1)
     turned = w.binary("multiply", reset, part(inner, 2))
@@ -46,8 +45,9 @@ def _plain_step(op: str):
     def step(w, gates: Val, states, weight, bias) -> list[Val]:
         (h,) = states
         total = w.binary("add", gates, _linear(w, h, weight, bias))
-        return [w.unary("tanh", total) if op == "tanh"
-                else w.binary("maximum", total, 0)]  # fmt: skip
+        return [
+            w.unary("tanh", total) if op == "tanh" else w.binary("maximum", total, 0)
+        ]
 
     return step
 
@@ -73,24 +73,37 @@ def _direction(w, x: Val, states, weights, step, back: bool):
         places = (i, zero, zero)
         now = w.op(
             f"dynamic_slice {gates.name}, {at}, sizes = [1, {batch}, {width}]",
-            (gates, *places), (1, batch, width), x.dtype,
-        )  # fmt: skip
-        after = step(
-            w, w.reshape(now, (batch, width)), before, weight_h, bias_h
+            (gates, *places),
+            (1, batch, width),
+            x.dtype,
         )
+        after = step(w, w.reshape(now, (batch, width)), before, weight_h, bias_h)
         one = w.reshape(after[0], (1, *after[0].shape))
         seen = w.op(
             f"dynamic_update_slice {w.use(seen)}, {one.name}, {at}",
-            (seen, one, *places), seen.shape, x.dtype,
-        )  # fmt: skip
+            (seen, one, *places),
+            seen.shape,
+            x.dtype,
+        )
         return [*after, seen]
 
     *states, outputs = w.repeat(time, [*states, outputs], body)
     return outputs, states
 
 
-def _layers(w, x, states, params, step, has_biases, num_layers, dropout,
-            train, bidirectional, batch_first):  # fmt: skip
+def _layers(
+    w,
+    x,
+    states,
+    params,
+    step,
+    has_biases,
+    num_layers,
+    dropout,
+    train,
+    bidirectional,
+    batch_first,
+):
     """All layers; states are (layers * directions, batch, hidden)."""
     if train and num_layers > 1:
         refuse_dropout(dropout)
@@ -110,9 +123,7 @@ def _layers(w, x, states, params, step, has_biases, num_layers, dropout,
         for d in range(directions):
             k = layer * directions + d
             mine = [*params[each * k : each * (k + 1)], None, None][:4]
-            first = [
-                w.reshape(w.cut(s, 0, k, k + 1), s.shape[1:]) for s in states
-            ]
+            first = [w.reshape(w.cut(s, 0, k, k + 1), s.shape[1:]) for s in states]
             out, last = _direction(w, x, first, mine, step, d == 1)
             outputs.append(out)
             for end, value in zip(ends, last):
@@ -128,22 +139,60 @@ def _layers(w, x, states, params, step, has_biases, num_layers, dropout,
 
 
 @row("lstm")
-def lstm(w, input, hx, params, has_biases, num_layers, dropout, train,
-         bidirectional, batch_first):  # fmt: skip
+def lstm(
+    w,
+    input,
+    hx,
+    params,
+    has_biases,
+    num_layers,
+    dropout,
+    train,
+    bidirectional,
+    batch_first,
+):
     return _layers(
-        w, input, hx, params, _lstm_step, has_biases, num_layers, dropout,
-        train, bidirectional, batch_first,
-    )  # fmt: skip
+        w,
+        input,
+        hx,
+        params,
+        _lstm_step,
+        has_biases,
+        num_layers,
+        dropout,
+        train,
+        bidirectional,
+        batch_first,
+    )
 
 
 def _one_state(name: str, step) -> None:
     @row(name)
-    def write(w, input, hx, params, has_biases, num_layers, dropout, train,
-              bidirectional, batch_first):  # fmt: skip
+    def write(
+        w,
+        input,
+        hx,
+        params,
+        has_biases,
+        num_layers,
+        dropout,
+        train,
+        bidirectional,
+        batch_first,
+    ):
         return _layers(
-            w, input, [hx], params, step, has_biases, num_layers, dropout,
-            train, bidirectional, batch_first,
-        )  # fmt: skip
+            w,
+            input,
+            [hx],
+            params,
+            step,
+            has_biases,
+            num_layers,
+            dropout,
+            train,
+            bidirectional,
+            batch_first,
+        )
 
 
 _one_state("gru", _gru_step)

@@ -132,18 +132,14 @@ def movedim(w, self, source, destination):
     to = [destination] if isinstance(destination, int) else destination
     source, to = [self.axis(d) for d in source], [self.axis(d) for d in to]
     rest = iter([d for d in range(self.rank) if d not in source])
-    dims = [
-        source[to.index(i)] if i in to else next(rest) for i in range(self.rank)
-    ]
+    dims = [source[to.index(i)] if i in to else next(rest) for i in range(self.rank)]
     return permute(w, self, dims)
 
 
 @row("expand")
 def expand(w, self, size, implicit=False):
     first = len(size) - self.rank
-    shape = [
-        self.shape[i - first] if n == -1 else n for i, n in enumerate(size)
-    ]
+    shape = [self.shape[i - first] if n == -1 else n for i, n in enumerate(size)]
     return w.view(self, lambda source: w.expand(_own(w, source), shape))
 
 
@@ -252,8 +248,7 @@ def cat(w, tensors, dim=0):
 def stack(w, tensors, dim=0):
     dim = dim % (tensors[0].rank + 1)
     apart = [
-        w.reshape(x, [*x.shape[:dim], 1, *x.shape[dim:]])
-        for x in w.promote(*tensors)
+        w.reshape(x, [*x.shape[:dim], 1, *x.shape[dim:]]) for x in w.promote(*tensors)
     ]
     return w.concatenate(apart, dim)
 

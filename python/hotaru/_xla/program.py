@@ -41,9 +41,7 @@ class _Lines(list):
     def append(self, line) -> None:
         super().append(line)
         frame = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename.startswith(
-            _PACKAGE
-        ):
+        while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
             frame = frame.f_back
         code = frame and (frame.f_code.co_filename, frame.f_lineno)
         self.places.append(code)
@@ -254,13 +252,9 @@ class Program:
         self._places: dict[int, tuple] = {}
         self._buffers: list = [None] * len(self._arguments)
         self._states: list = [None] * len(self._arguments)
-        self._held = [
-            i for i, a in enumerate(self._arguments) if isinstance(a, Tensor)
-        ]
+        self._held = [i for i, a in enumerate(self._arguments) if isinstance(a, Tensor)]
         self._leaves = [
-            (i, a)
-            for i, a in enumerate(self._arguments)
-            if not isinstance(a, Tensor)
+            (i, a) for i, a in enumerate(self._arguments) if not isinstance(a, Tensor)
         ]
 
     # --- as captured graphs have it ---

@@ -9,9 +9,7 @@ __all__ = ["CONTAINERS", "TABLE", "VALUES", "asked", "compute"]
 
 # Questions that a tensor's kind answers.
 ASKED = {
-    "size": lambda x, dim=None: (
-        list(x.shape) if dim is None else x.shape[x.axis(dim)]
-    ),
+    "size": lambda x, dim=None: list(x.shape) if dim is None else x.shape[x.axis(dim)],
     "sym_size": lambda x, dim: x.shape[x.axis(dim)],
     "dim": lambda x: x.rank,
     "len": lambda x: x.shape[0],
@@ -46,10 +44,20 @@ def _strided():
 
 # Operators that have to wait for a tensor's value.
 VALUES = {
-    "Bool", "Int", "Float", "IntImplicit", "FloatImplicit", "ScalarImplicit",
-    "item", "_local_scalar_dense", "is_nonzero", "tolist", "equal",
-    "nonzero", "Scalar",
-}  # fmt: skip
+    "Bool",
+    "Int",
+    "Float",
+    "IntImplicit",
+    "FloatImplicit",
+    "ScalarImplicit",
+    "item",
+    "_local_scalar_dense",
+    "is_nonzero",
+    "tolist",
+    "equal",
+    "nonzero",
+    "Scalar",
+}
 
 
 def asked(base: str, inputs):

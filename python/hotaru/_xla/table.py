@@ -12,10 +12,19 @@ from .values import NO_ROW, NotWritten
 #: arguments by name).
 ROWS: dict = {}
 _FAMILIES = (
-    "ops_pointwise", "ops_activation", "ops_shape", "ops_linear", "ops_conv",
-    "ops_pool", "ops_resample", "ops_norm", "ops_reduce", "ops_index",
-    "ops_rnn", "ops_create",
-)  # fmt: skip
+    "ops_pointwise",
+    "ops_activation",
+    "ops_shape",
+    "ops_linear",
+    "ops_conv",
+    "ops_pool",
+    "ops_resample",
+    "ops_norm",
+    "ops_reduce",
+    "ops_index",
+    "ops_rnn",
+    "ops_create",
+)
 
 
 def row(*names: str):
@@ -59,7 +68,5 @@ def find(name: str, arguments: tuple):
     known = inspect.signature(function).parameters
     missing = [a for a in arguments if a not in known]
     if missing:
-        raise NotWritten(
-            f"the xla backend's row for it knows no {', '.join(missing)}"
-        )
+        raise NotWritten(f"the xla backend's row for it knows no {', '.join(missing)}")
     return function, writes

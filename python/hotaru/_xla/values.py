@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from .. import (
-    bfloat16,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-)
-from .. import (
-    bool as bool_,
-)
+from .. import bfloat16, float16, float32, float64, int8, int16, int32, int64, uint8
+from .. import bool as bool_
 from ..jit._ir.walk import NotFollowed
 
 #: Types of elements as StableHLO writes them.
 NAMES = {
-    float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16",
-    int8: "i8", int16: "i16", int32: "i32", int64: "i64", uint8: "ui8",
+    float32: "f32",
+    float64: "f64",
+    float16: "f16",
+    bfloat16: "bf16",
+    int8: "i8",
+    int16: "i16",
+    int32: "i32",
+    int64: "i64",
+    uint8: "ui8",
     bool_: "i1",
-}  # fmt: skip
+}
 
 # Types by the numbers that script IR has for them.
 _BY_NUMBER = {
-    0: uint8, 1: int8, 2: int16, 3: int32, 4: int64, 5: float16, 6: float32,
-    7: float64, 11: bool_, 15: bfloat16,
-}  # fmt: skip
+    0: uint8,
+    1: int8,
+    2: int16,
+    3: int32,
+    4: int64,
+    5: float16,
+    6: float32,
+    7: float64,
+    11: bool_,
+    15: bfloat16,
+}
 
 
 class NotWritten(NotFollowed):

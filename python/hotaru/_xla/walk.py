@@ -87,9 +87,7 @@ class Walk(walk.Walk):
         gives = any("Tensor" in str(r.type) for r in schema.returns)
         if not any(map(_has_tensor, inputs)) and not gives:
             return scalars.compute(base, inputs)
-        if base in scalars.CONTAINERS and (
-            isinstance(inputs[0], (list, tuple, dict))
-        ):
+        if base in scalars.CONTAINERS and (isinstance(inputs[0], (list, tuple, dict))):
             return scalars.TABLE[base](*inputs)
         if base in ("__is__", "__isnot__"):
             return scalars.TABLE[base](*inputs)
@@ -114,9 +112,7 @@ class Walk(walk.Walk):
         tensors = list(_tensors(inputs))
         if any(t.const is None or t.given for t in tensors):
             return False
-        return "!" not in node._schema and (
-            not tensors or "(a" not in node._schema
-        )
+        return "!" not in node._schema and (not tensors or "(a" not in node._schema)
 
     def _computed(self, node, schema, inputs):
         if _draws(node.kind()):
@@ -206,5 +202,9 @@ def _held(value):
 def _draws(kind: str) -> bool:
     base = kind.partition("::")[2].partition("_like")[0]
     return base.startswith("rand") or base in (
-        "normal", "bernoulli", "multinomial", "poisson", "uniform",
-    )  # fmt: skip
+        "normal",
+        "bernoulli",
+        "multinomial",
+        "poisson",
+        "uniform",
+    )

@@ -76,9 +76,9 @@ class Writer(Lines):
         if floating and not dtype.is_floating_point:
             dtype = float32
         return [
-            self.cast(v, dtype) if isinstance(v, Val)
-            else self.full(v, (), dtype) for v in values
-        ]  # fmt: skip
+            self.cast(v, dtype) if isinstance(v, Val) else self.full(v, (), dtype)
+            for v in values
+        ]
 
     # --- shapes ---
 
@@ -112,9 +112,7 @@ class Writer(Lines):
             f"{b}:{e}:{s}" if s != 1 else f"{b}:{e}"
             for b, e, s in zip(begins, ends, steps)
         ]
-        shape = [
-            max(0, -(-(e - b) // s)) for b, e, s in zip(begins, ends, steps)
-        ]
+        shape = [max(0, -(-(e - b) // s)) for b, e, s in zip(begins, ends, steps)]
         text = f"slice {self.use(x)} [{', '.join(parts)}]"
         return self.op(text, (x,), shape, x.dtype)
 
@@ -162,8 +160,10 @@ class Writer(Lines):
         out = self.op(
             f"reduce({self.use(x)} init: {start.name}) applies "
             f"stablehlo.{op} across dimensions = {dims}",
-            (x, start), shape, x.dtype,
-        )  # fmt: skip
+            (x, start),
+            shape,
+            x.dtype,
+        )
         if keep:
             kept = [1 if i in dims else n for i, n in enumerate(x.shape)]
             return self.reshape(out, kept)
@@ -174,12 +174,8 @@ class Writer(Lines):
         `batch`; those come first in the result, then x's others and y's.
         """
         shape = [x.shape[i] for i in batch[0]]
-        shape += [
-            n for i, n in enumerate(x.shape) if i not in (*batch[0], *over[0])
-        ]
-        shape += [
-            n for i, n in enumerate(y.shape) if i not in (*batch[1], *over[1])
-        ]
+        shape += [n for i, n in enumerate(x.shape) if i not in (*batch[0], *over[0])]
+        shape += [n for i, n in enumerate(y.shape) if i not in (*batch[1], *over[1])]
         text = f"dot_general {self.use(x)}, {self.use(y)}"
         if batch[0]:
             text += f", batching_dims = {list(batch[0])} x {list(batch[1])}"
@@ -191,9 +187,7 @@ class Writer(Lines):
         start = self.full(neutral(op, x.dtype), (), x.dtype)
         shape = [
             (n + lo + hi - (k - 1) * d - 1) // s + 1
-            for n, k, s, (lo, hi), d in zip(
-                x.shape, sizes, strides, pads, dilations
-            )
+            for n, k, s, (lo, hi), d in zip(x.shape, sizes, strides, pads, dilations)
         ]
         element = type_text((), x.dtype)
         a, b, c = self.fresh(), self.fresh(), self.fresh()
@@ -224,10 +218,7 @@ class Writer(Lines):
         others = iter([n for i, n in enumerate(x.shape) if i not in dims])
         batch = iter(where.shape[:-1])
         rank = where.rank - 1 + len(offset_dims)
-        shape = [
-            next(others) if i in offset_dims else next(batch)
-            for i in range(rank)
-        ]
+        shape = [next(others) if i in offset_dims else next(batch) for i in range(rank)]
         text = (
             f'"stablehlo.gather"({self.use(x)}, {self.use(where)}) '
             "{dimension_numbers = #stablehlo.gather<"
@@ -251,9 +242,7 @@ class Writer(Lines):
         inner = [Val(self.fresh(), (), int64)]
         inner += [Val(self.fresh(), s.shape, s.dtype) for s in states]
         given = [first, *states]
-        heads = ", ".join(
-            f"{i.name} = {self.use(g)}" for i, g in zip(inner, given)
-        )
+        heads = ", ".join(f"{i.name} = {self.use(g)}" for i, g in zip(inner, given))
         types = ", ".join(map(self.type, inner))
         whole = self.fresh()
         self.line(f"{whole}:{len(inner)} = stablehlo.while({heads}) : {types}")
@@ -271,7 +260,4 @@ class Writer(Lines):
         self.line(f"stablehlo.return {names} : {types}")
         self.line("}")
         self._depth -= 1
-        return [
-            Val(f"{whole}#{i + 1}", s.shape, s.dtype)
-            for i, s in enumerate(states)
-        ]
+        return [Val(f"{whole}#{i + 1}", s.shape, s.dtype) for i, s in enumerate(states)]

@@ -22,14 +22,28 @@ from .memory import (
 )
 
 __all__ = [
-    "current_accelerator", "current_device_idx", "current_device_index",
-    "current_stream", "device_count", "device_index", "empty_cache",
-    "get_memory_info", "is_available", "max_memory_allocated",
-    "max_memory_reserved", "memory_allocated", "memory_reserved",
-    "memory_stats", "reset_accumulated_memory_stats",
-    "reset_peak_memory_stats", "set_device_idx", "set_device_index",
-    "set_stream", "stream", "synchronize",
-]  # fmt: skip
+    "current_accelerator",
+    "current_device_idx",
+    "current_device_index",
+    "current_stream",
+    "device_count",
+    "device_index",
+    "empty_cache",
+    "get_memory_info",
+    "is_available",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "reset_accumulated_memory_stats",
+    "reset_peak_memory_stats",
+    "set_device_idx",
+    "set_device_index",
+    "set_stream",
+    "stream",
+    "synchronize",
+]
 
 
 def is_available() -> bool:
@@ -56,17 +70,13 @@ def set_device_index(device) -> None:
 
 def current_device_idx() -> int:
     """Deprecated name of `current_device_index`."""
-    warnings.warn(
-        "Use `current_device_index` instead.", FutureWarning, stacklevel=2
-    )
+    warnings.warn("Use `current_device_index` instead.", FutureWarning, stacklevel=2)
     return current_device_index()
 
 
 def set_device_idx(device) -> None:
     """Deprecated name of `set_device_index`."""
-    warnings.warn(
-        "Use `set_device_index` instead.", FutureWarning, stacklevel=2
-    )
+    warnings.warn("Use `set_device_index` instead.", FutureWarning, stacklevel=2)
     set_device_index(device)
 
 

@@ -14,9 +14,7 @@ def current_device_index() -> int:
 def needs_device() -> bool:
     """True; RuntimeError where there is none."""
     if not cuda.is_available():
-        raise RuntimeError(
-            "Cannot access accelerator device when none is available."
-        )
+        raise RuntimeError("Cannot access accelerator device when none is available.")
     return True
 
 

@@ -8,11 +8,16 @@ from .. import cuda
 from ._device import index_of, needs_device
 
 __all__ = [
-    "empty_cache", "get_memory_info", "max_memory_allocated",
-    "max_memory_reserved", "memory_allocated", "memory_reserved",
-    "memory_stats", "reset_accumulated_memory_stats",
+    "empty_cache",
+    "get_memory_info",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "reset_accumulated_memory_stats",
     "reset_peak_memory_stats",
-]  # fmt: skip
+]
 
 
 def empty_cache() -> None:

@@ -9,12 +9,7 @@ scaler.update()
 
 from __future__ import annotations
 
-from .autocast_mode import (
-    autocast,
-    custom_bwd,
-    custom_fwd,
-    is_autocast_available,
-)
+from .autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available
 from .grad_scaler import GradScaler
 
 __all__ = [

@@ -23,17 +23,11 @@ def deprecated(device: str, module: str, reduced) -> tuple[type, type]:
 
     class Autocast(autocast):
         def __init__(
-            self,
-            enabled: bool = True,
-            dtype=reduced,
-            cache_enabled: bool = True,
+            self, enabled: bool = True, dtype=reduced, cache_enabled: bool = True
         ) -> None:
             warn(device, "autocast")
             super().__init__(
-                device,
-                enabled=enabled,
-                dtype=dtype,
-                cache_enabled=cache_enabled,
+                device, enabled=enabled, dtype=dtype, cache_enabled=cache_enabled
             )
 
     class Scaler(GradScaler):

@@ -74,9 +74,7 @@ def set_autocast_dtype(device_type: str, dtype: _C.dtype) -> None:
 def set_autocast_cache_enabled(enabled: bool) -> None:
     """Sets whether casts of parameters are kept to the end of the scope."""
     if not isinstance(enabled, bool):
-        raise TypeError(
-            f"enabled must be a bool (got {type(enabled).__name__})"
-        )
+        raise TypeError(f"enabled must be a bool (got {type(enabled).__name__})")
     _C._set_autocast_cache_enabled(enabled)
 
 
@@ -97,8 +95,7 @@ def is_autocast_cpu_enabled() -> bool:
 def set_autocast_cpu_enabled(enabled: bool) -> None:
     """Deprecated: ``set_autocast_enabled("cpu", enabled)``."""
     _deprecated(
-        "set_autocast_cpu_enabled(enabled)",
-        "set_autocast_enabled('cpu', enabled)",
+        "set_autocast_cpu_enabled(enabled)", "set_autocast_enabled('cpu', enabled)"
     )
     set_autocast_enabled("cpu", enabled)
 
@@ -111,9 +108,7 @@ def get_autocast_cpu_dtype() -> _C.dtype:
 
 def set_autocast_cpu_dtype(dtype: _C.dtype) -> None:
     """Deprecated: ``set_autocast_dtype("cpu", dtype)``."""
-    _deprecated(
-        "set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)"
-    )
+    _deprecated("set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)")
     set_autocast_dtype("cpu", dtype)
 
 
@@ -125,7 +120,5 @@ def get_autocast_gpu_dtype() -> _C.dtype:
 
 def set_autocast_gpu_dtype(dtype: _C.dtype) -> None:
     """Deprecated: ``set_autocast_dtype("cuda", dtype)``."""
-    _deprecated(
-        "set_autocast_gpu_dtype(dtype)", "set_autocast_dtype('cuda', dtype)"
-    )
+    _deprecated("set_autocast_gpu_dtype(dtype)", "set_autocast_dtype('cuda', dtype)")
     set_autocast_dtype("cuda", dtype)

@@ -65,17 +65,14 @@ class autocast:  # noqa: N801
         check_device_type(device_type)
         if not is_autocast_available(device_type):
             raise RuntimeError(
-                "User specified an unsupported autocast device_type "
-                f"'{device_type}'"
+                f"User specified an unsupported autocast device_type '{device_type}'"
             )
         if dtype is None:
             dtype = get_autocast_dtype(device_type)
         self.device = device_type
         self.fast_dtype = dtype
         self._cache_enabled = (
-            _C.is_autocast_cache_enabled()
-            if cache_enabled is None
-            else cache_enabled
+            _C.is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
         )
         if enabled and not _can_enable(device_type, dtype):
             enabled = False
@@ -107,9 +104,7 @@ class autocast:  # noqa: N801
         while at >= 0 and scopes[at][0] is not self:
             at -= 1
         if at < 0:
-            raise RuntimeError(
-                "autocast is left in a thread that did not enter it"
-            )
+            raise RuntimeError("autocast is left in a thread that did not enter it")
         _, enabled, dtype, cache = scopes.pop(at)
         if _C.autocast_decrement_nesting() == 0:
             _C.clear_autocast_cache()
@@ -147,8 +142,7 @@ def _can_enable(device_type: str, dtype: _C.dtype) -> bool:
 
         if not cuda.is_available():
             warnings.warn(
-                "CUDA is not available or torch_xla is imported. Disabling "
-                "autocast.",
+                "CUDA is not available or torch_xla is imported. Disabling autocast.",
                 stacklevel=3,
             )
             return False

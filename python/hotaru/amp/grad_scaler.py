@@ -136,9 +136,7 @@ class GradScaler:
                 if isinstance(value, (list, tuple)):
                     return type(value)(items)
                 return items
-            raise ValueError(
-                "outputs must be a Tensor or an iterable of Tensors"
-            )
+            raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
         return scaled(outputs)
 
@@ -180,8 +178,7 @@ class GradScaler:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
             raise RuntimeError(
-                "Closure use is not currently supported if GradScaler is "
-                "enabled."
+                "Closure use is not currently supported if GradScaler is enabled."
             )
         self._tensors("step")
         state = self._per_optimizer_states[id(optimizer)]
@@ -195,10 +192,7 @@ class GradScaler:
             if state["stage"] is OptState.READY:
                 self.unscale_(optimizer)
             found = state["found_inf_per_device"]
-            _check(
-                len(found) > 0,
-                "No inf checks were recorded for this optimizer.",
-            )
+            _check(len(found) > 0, "No inf checks were recorded for this optimizer.")
             result = None
             if not sum(f.item() for f in found.values()):
                 result = optimizer.step(*args, **kwargs)
@@ -231,9 +225,7 @@ class GradScaler:
                 for state in self._per_optimizer_states.values()
                 for found in state["found_inf_per_device"].values()
             ]
-            _check(
-                len(found) > 0, "No inf checks were recorded prior to update."
-            )
+            _check(len(found) > 0, "No inf checks were recorded prior to update.")
             for other in found[1:]:
                 found[0] += other
             _C.ops._amp_update_scale_(
@@ -257,9 +249,7 @@ class GradScaler:
                 self._growth_tracker is None,
                 "_growth_tracker initialized before _scale",
             )
-            self._scale = full(
-                (), self._init_scale, dtype=float32, device=device
-            )
+            self._scale = full((), self._init_scale, dtype=float32, device=device)
             self._growth_tracker = full(
                 (), self._init_growth_tracker, dtype=int32, device=device
             )
@@ -291,9 +281,7 @@ class GradScaler:
                     if grad is None:
                         continue
                     if not allow_fp16 and grad.dtype == float16:
-                        raise ValueError(
-                            "Attempting to unscale FP16 gradients."
-                        )
+                        raise ValueError("Attempting to unscale FP16 gradients.")
                     if grad.is_sparse:
                         grad = _elements(param)
                     groups[grad.device, grad.dtype].append(grad)

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from .. import _C, enable_grad, inference_mode, no_grad, set_grad_enabled
 from .._own_names import part
-from .._tensor.views import (
-    _force_original_view_tracking,
-    is_view_replay_enabled,
-)
+from .._tensor.views import _force_original_view_tracking, is_view_replay_enabled
 from . import forward_ad, function, functional, grad_mode, graph
 from ._entry import _calculate_shape, _is_checkpoint_valid, backward, grad
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
@@ -49,9 +46,12 @@ __all__ = [
 ]
 
 _PROFILER = (
-    "_profiler_enabled", "_record_function_with_args_enter",
-    "_record_function_with_args_exit", "kineto_available", "profiler",
-)  # fmt: skip
+    "_profiler_enabled",
+    "_record_function_with_args_enter",
+    "_record_function_with_args_exit",
+    "kineto_available",
+    "profiler",
+)
 
 
 def __getattr__(name: str):

@@ -73,9 +73,7 @@ def _calculate_shape(output, grad: Tensor, is_grads_batched: bool) -> tuple:
     """
     if getattr(output, "is_nested", False) and output.layout is _C.strided:
         if is_grads_batched:
-            raise RuntimeError(
-                "Batched grads are not supported with Nested Tensor."
-            )
+            raise RuntimeError("Batched grads are not supported with Nested Tensor.")
         return output._nested_tensor_size(), grad._nested_tensor_size()
     if is_grads_batched and isinstance(output, GradientEdge):
         raise RuntimeError("Batched grads are not supported with GradientEdge")
@@ -109,9 +107,7 @@ def _one(output) -> Tensor:
     if plain and output.is_floating_point():
         return ones_like(output)
     if _is_nested(output) or output.shape.numel() != 1:
-        raise RuntimeError(
-            "grad can be implicitly created only for scalar outputs"
-        )
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if not output.dtype.is_floating_point:
         raise RuntimeError(
             "grad can be implicitly created only for real scalar outputs but "
@@ -134,8 +130,7 @@ def _mismatch(i: int, grad, output) -> RuntimeError:
 
 def _check_nested(i: int, output, grad: Tensor) -> None:
     """A nested tensor has a nested gradient of its sizes."""
-    kinds = ["nested" if _is_nested(x) else "not nested"
-             for x in (output, grad)]  # fmt: skip
+    kinds = ["nested" if _is_nested(x) else "not nested" for x in (output, grad)]
     if "not nested" in kinds:
         raise RuntimeError(
             "Expected both self and other to be nested tensors. "
@@ -171,9 +166,7 @@ def _gradients_for(outputs: tuple, grads) -> tuple:
     else:
         given = tuple(grads)
     if len(given) < len(outputs):
-        raise RuntimeError(
-            f"got {len(outputs)} tensors and {len(given)} gradients"
-        )
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
     return given
 
 
@@ -215,9 +208,7 @@ def backward(
     if inputs is not None:
         inputs = _tuple(inputs)
         if not inputs:
-            raise RuntimeError(
-                "`inputs` argument to `backward()` cannot be empty."
-            )
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     tensors = _tuple(tensors)
     grads = _gradients_for(tensors, grad_tensors)
     grads = _first_gradients(tensors, grads)
@@ -287,26 +278,36 @@ def grad(
             },
         )
     return gradients(
-        outputs, inputs, grad_outputs, retain_graph, create_graph,
-        allow_unused=allow_unused, is_grads_batched=is_grads_batched,
+        outputs,
+        inputs,
+        grad_outputs,
+        retain_graph,
+        create_graph,
+        allow_unused=allow_unused,
+        is_grads_batched=is_grads_batched,
         materialize_grads=materialize_grads,
-    )  # fmt: skip
+    )
 
 
 def gradients(
-    outputs: tuple, inputs: tuple, grad_outputs=None, retain_graph=None,
-    create_graph=False, only_inputs=True, allow_unused=None,
-    is_grads_batched=False, materialize_grads=False,
-) -> tuple:  # fmt: skip
+    outputs: tuple,
+    inputs: tuple,
+    grad_outputs=None,
+    retain_graph=None,
+    create_graph=False,
+    only_inputs=True,
+    allow_unused=None,
+    is_grads_batched=False,
+    materialize_grads=False,
+) -> tuple:
     """Computes what `grad` gives, whatever classes the tensors are of."""
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     given = _gradients_for(outputs, grad_outputs)
     if is_grads_batched:
         return _batched(
-            outputs, inputs, given, create_graph, allow_unused,
-            materialize_grads,
-        )  # fmt: skip
+            outputs, inputs, given, create_graph, allow_unused, materialize_grads
+        )
     grads = _first_gradients(outputs, given)
     keep = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused
@@ -315,8 +316,7 @@ def gradients(
         from .. import zeros_like
 
         if any(
-            g is None and isinstance(i, GradientEdge)
-            for g, i in zip(result, inputs)
+            g is None and isinstance(i, GradientEdge) for g, i in zip(result, inputs)
         ):
             raise RuntimeError(
                 "materialize_grads cannot be used when the given input is a "
@@ -354,9 +354,14 @@ def _batched(
     def vjp(*grads):
         # Every slice walks the same graph.
         return grad(
-            outputs, inputs, grads, True, create_graph,
-            allow_unused=allow_unused, materialize_grads=zeros,
-        )  # fmt: skip
+            outputs,
+            inputs,
+            grads,
+            True,
+            create_graph,
+            allow_unused=allow_unused,
+            materialize_grads=zeros,
+        )
 
     mapped = lent("map_slices")(vjp, 0, 0, allow_none_pass_through=True)
     return mapped(*given)

@@ -190,12 +190,10 @@ def check_undefined(func, inputs: tuple) -> None:
         except RuntimeError as error:
             _warn_of_the_check()
             raise GradcheckError(
-                "Expected backward function to handle undefined output "
-                f"grads: {error}"
+                f"Expected backward function to handle undefined output grads: {error}"
             ) from error
         if any(
-            g is not None and bool((jacobians.strided(g) != 0).any())
-            for g in grads
+            g is not None and bool((jacobians.strided(g) != 0).any()) for g in grads
         ):
             _warn_of_the_check()
             raise GradcheckError(
@@ -213,9 +211,7 @@ def check_zero_tangents(func, inputs: tuple) -> None:
     """An input without tangent counts as one whose tangent is zero."""
     checked = jacobians.checked(inputs)
     for i, tensor in checked:
-        others = {
-            k: jacobians.random_direction(t) for k, t in checked if k != i
-        }
+        others = {k: jacobians.random_direction(t) for k, t in checked if k != i}
         zero = hotaru.zeros_like(tensor.detach())
         found = _tangents(func, inputs, {**others, i: zero})
         if others:

@@ -106,8 +106,7 @@ def differences(func, inputs, tensor: Tensor, step: Tensor, eps, wanted):
                     f"{a} and {b}."
                 )
     return [
-        (real_values(high) - real_values(low)) / (2 * eps)
-        for low, high in zip(*ends)
+        (real_values(high) - real_values(low)) / (2 * eps) for low, high in zip(*ends)
     ]
 
 
@@ -166,9 +165,7 @@ def _sparse_rows(func, inputs, tensor: Tensor, eps, wanted) -> list:
     rows = []
     for direction in unit_directions(tensor):
         if bool((direction * there != 0).any()):
-            rows.append(
-                differences(func, inputs, tensor, direction, eps, wanted)
-            )
+            rows.append(differences(func, inputs, tensor, direction, eps, wanted))
             continue
         if zeros is None:
             outputs = outputs_of(func, inputs, wanted)
@@ -203,13 +200,9 @@ def analytical(output: Tensor, tensors: list[Tensor]) -> list[Tensor]:
 def push_forward(func, inputs: tuple, tangents: dict) -> list:
     """Tangents (or None) of the outputs, from those of inputs by position."""
     with forward_ad.dual_level():
+        duals = tuple(t.detach() if isinstance(t, Tensor) else t for t in inputs)
         duals = tuple(
-            t.detach() if isinstance(t, Tensor) else t for t in inputs
-        )
-        duals = tuple(
-            t
-            if tangents.get(i) is None
-            else forward_ad.make_dual(t, tangents[i])
+            t if tangents.get(i) is None else forward_ad.make_dual(t, tangents[i])
             for i, t in enumerate(duals)
         )
         outputs = outputs_of(func, duals, is_inexact)
@@ -236,7 +229,6 @@ def tangents_along(func, inputs: tuple, place: int, step: Tensor) -> list:
 def forward_mode(func, inputs: tuple, place: int) -> list[Tensor]:
     """Jacobians by the input at `place` from dual numbers, one an output."""
     rows = [
-        tangents_along(func, inputs, place, v)
-        for v in unit_directions(inputs[place])
+        tangents_along(func, inputs, place, v) for v in unit_directions(inputs[place])
     ]
     return [hotaru.stack(column) for column in zip(*rows)]

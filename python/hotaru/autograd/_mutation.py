@@ -98,9 +98,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
         AssertionError: from a backward pass after the context's end.
     """
     if _current:
-        raise RuntimeError(
-            "allow_mutation_on_saved_tensors contexts cannot be nested"
-        )
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
     context = _AllowMutationOnSavedContext()
     hooks = _C._autograd
     hooks._push_saved_tensors_default_hooks(context.pack, context.unpack)

@@ -70,9 +70,7 @@ def get_numerical_jacobian(fn, inputs, target=None, eps=1e-3, grad_out=1.0):
     _check("get_numerical_jacobian", grad_out, first.is_complex())
     return tuple(
         _complex_rows(
-            jacobians.numerical(
-                lambda *a: fn(a), tuple(inputs), t, eps, is_tensor
-            )[0],
+            jacobians.numerical(lambda *a: fn(a), tuple(inputs), t, eps, is_tensor)[0],
             t,
         )
         for t in _listed(inputs if target is None else target)
@@ -135,9 +133,7 @@ def get_analytical_jacobian(inputs, output, nondet_tol=0.0, grad_out=1.0):
     _check("get_analytical_jacobian", grad_out, output.is_complex())
     tensors = _listed(inputs)
     first, second = (jacobians.analytical(output, tensors) for _ in range(2))
-    same = all(
-        bool(((a - b).abs() <= nondet_tol).all()) for a, b in zip(first, second)
-    )
+    same = all(bool(((a - b).abs() <= nondet_tol).all()) for a, b in zip(first, second))
     seed = hotaru.ones_like(output.detach())
     grads = grad(output, tensors, seed, retain_graph=True, allow_unused=True)
     pairs = [(g, t) for g, t in zip(grads, tensors) if g is not None]

@@ -65,9 +65,7 @@ def gradients(ctx, arguments: tuple, grads: tuple) -> tuple:
         leaves = [
             None
             if known is None or not (known[3] or ctx.materialize_grads)
-            else zeros(
-                known[0], dtype=known[1], device=known[2], requires_grad=True
-            )
+            else zeros(known[0], dtype=known[1], device=known[2], requires_grad=True)
             for known in arguments
         ]
         # No leaves, as `jvp` may write into what it is given.
@@ -78,9 +76,7 @@ def gradients(ctx, arguments: tuple, grads: tuple) -> tuple:
         pairs = [
             (tangent, g)
             for tangent, g in zip(found, grads)
-            if g is not None
-            and isinstance(tangent, Tensor)
-            and tangent.requires_grad
+            if g is not None and isinstance(tangent, Tensor) and tangent.requires_grad
         ]
         wanted = [
             (place, leaf)

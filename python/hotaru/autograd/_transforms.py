@@ -45,9 +45,7 @@ class Within:
         forward: whether it is one in the direction of the function, as `jvp`.
     """
 
-    def __init__(
-        self, tensors=(), maps: bool = False, forward: bool = False
-    ) -> None:
+    def __init__(self, tensors=(), maps: bool = False, forward: bool = False) -> None:
         self._own = {_C._storage_address(tensor) for tensor in tensors}
         self._made: list = []  # kept, so that no other one gets the address
         self.maps = maps

@@ -63,9 +63,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     _current_level = level - 1
 
 
-def make_dual(
-    tensor: Tensor, tangent: Tensor, *, level: int | None = None
-) -> Tensor:
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """`tensor` (as a view of it) with a tangent of the same sizes.
 
     Gradients pass through to both. The tangent is the one given, or a copy
@@ -116,9 +114,7 @@ def _laid_out(tensor: Tensor, tangent: Tensor) -> Tensor:
     return copy.copy_(tangent)
 
 
-def unpack_dual(
-    tensor: Tensor, *, level: int | None = None
-) -> UnpackedDualTensor:
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """The value of a dual tensor, as a view of it, and its tangent or None.
 
     Gradients pass through both.

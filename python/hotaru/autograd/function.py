@@ -25,10 +25,7 @@ import warnings
 from .. import _C, Tensor, is_grad_enabled, no_grad, zeros, zeros_like
 from .._own_names import is_own
 from . import _pushing, _tangent_rules, forward_ad
-from ._transforms import (
-    _are_functorch_transforms_active,
-    note_applied,
-)
+from ._transforms import _are_functorch_transforms_active, note_applied
 
 _NO_BACKWARD = (
     "You must implement either the backward or vjp method for your custom "
@@ -170,13 +167,9 @@ class BackwardCFunction(FunctionCtx):
 
     def _run(self, grads: tuple) -> tuple:
         if self._arguments is not None and _pushing.is_pushing():
-            return self._per_tensor(
-                _pushing.gradients(self, self._arguments, grads)
-            )
+            return self._per_tensor(_pushing.gradients(self, self._arguments, grads))
         result = self.apply(*self._full(grads))
-        return self._per_tensor(
-            result if isinstance(result, tuple) else (result,)
-        )
+        return self._per_tensor(result if isinstance(result, tuple) else (result,))
 
     def _full(self, grads: tuple) -> list:
         """One gradient an output: None for what is no tensor, zeros for none
@@ -199,9 +192,7 @@ class BackwardCFunction(FunctionCtx):
         """The gradients of the tensor arguments, after checking all of them."""
         name = self.name()
         count = len(self._is_tensor)
-        if len(result) > count and all(
-            extra is None for extra in result[count:]
-        ):
+        if len(result) > count and all(extra is None for extra in result[count:]):
             result = result[:count]
         if len(result) != count:
             raise RuntimeError(
@@ -221,9 +212,7 @@ class BackwardCFunction(FunctionCtx):
                 raise RuntimeError(
                     f"expected Variable or None (got {type(grad).__name__})"
                 )
-        return tuple(
-            g for g, is_tensor in zip(result, self._is_tensor) if is_tensor
-        )
+        return tuple(g for g, is_tensor in zip(result, self._is_tensor) if is_tensor)
 
 
 class FunctionMeta(type):
@@ -270,8 +259,7 @@ class Function(metaclass=FunctionMeta):
     def forward(*args, **kwargs):
         """Computes the result."""
         raise NotImplementedError(
-            "You must implement the forward function for custom "
-            "autograd.Function."
+            "You must implement the forward function for custom autograd.Function."
         )
 
     @staticmethod
@@ -369,8 +357,7 @@ def _refuse_old(cls) -> None:
 def _is_traced(args: tuple) -> bool:
     """True if stand-ins of `jit.trace` are among the arguments."""
     return any(
-        isinstance(arg, Tensor) and not issubclass(type(arg), Tensor)
-        for arg in args
+        isinstance(arg, Tensor) and not issubclass(type(arg), Tensor) for arg in args
     )
 
 
@@ -404,12 +391,7 @@ def _materialized(ctx: FunctionCtx, args: tuple, tangents: list) -> list:
 
 
 def _push_forward(
-    cls: type,
-    ctx,
-    args: tuple,
-    tangents: list,
-    outputs: list,
-    dirty: set[int],
+    cls: type, ctx, args: tuple, tangents: list, outputs: list, dirty: set[int]
 ) -> None:
     """Gives the outputs the tangents that `jvp` makes of the arguments'."""
     given = _tangent_rules.given_to(args, tangents)
@@ -528,10 +510,7 @@ def _mark_views(outputs: list, args: tuple, ctx: FunctionCtx) -> None:
             continue
         # Outputs with an argument's memory are not asked: a capture would take
         # that for a question of the program's.
-        if (
-            any(_C._shares_storage(output, a) for a in given)
-            or output._is_view()
-        ):
+        if any(_C._shares_storage(output, a) for a in given) or output._is_view():
             _C._mark_view(output, len(tensors) > 1)
 
 
@@ -598,8 +577,7 @@ def once_differentiable(fn):
         found = result if many else (result,)
         # The error needs something to hang on: leaves of nobody's.
         fresh = [
-            v.detach().requires_grad_() if isinstance(v, Tensor) else v
-            for v in found
+            v.detach().requires_grad_() if isinstance(v, Tensor) else v for v in found
         ]
         failing = _C._functions.DelayedError(_TWICE, len(fresh))
         marked = failing(*fresh)

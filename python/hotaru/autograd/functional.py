@@ -8,14 +8,7 @@ twice. Errors have PyTorch's types and texts.
 
 from __future__ import annotations
 
-from .. import (
-    Tensor,
-    enable_grad,
-    is_grad_enabled,
-    set_grad_enabled,
-    stack,
-    zeros_like,
-)  # fmt: skip
+from .. import Tensor, enable_grad, is_grad_enabled, set_grad_enabled, stack, zeros_like
 from .._late import lent
 from ._entry import grad
 
@@ -215,8 +208,7 @@ class _Call:
         self.run()
         if self.several:
             raise RuntimeError(
-                f"The function given to {self._api} should return a single "
-                "Tensor"
+                f"The function given to {self._api} should return a single Tensor"
             )
         if self.outputs[0].nelement() != 1:
             raise RuntimeError(
@@ -271,9 +263,7 @@ def jvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
     """
     with enable_grad():
         call = _Call(func, inputs, "jvp", create_graph, strict)
-        v = _input_vector(
-            v, call.inputs, call.several_inputs, "jvp", create_graph
-        )
+        v = _input_vector(v, call.inputs, call.several_inputs, "jvp", create_graph)
         call.run()
         vectors = tuple(zeros_like(o, requires_grad=True) for o in call.outputs)
         products = _derive(call.outputs, call.inputs, vectors, True)
@@ -291,9 +281,7 @@ def vhp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
     RuntimeError for other functions.
     """
     with enable_grad():
-        call, v, first = _first_order(
-            func, inputs, v, "vhp", create_graph, strict
-        )
+        call, v, first = _first_order(func, inputs, v, "vhp", create_graph, strict)
     with set_grad_enabled(create_graph or is_grad_enabled()):
         found = _derive(first, call.inputs, v, create_graph)
         found = _filled(found, call.inputs, "vhp", strict, create_graph)
@@ -307,9 +295,7 @@ def hvp(func, inputs, v=None, create_graph: bool = False, strict: bool = False):
     continuously differentiable and needs one backward pass less.
     """
     with enable_grad():
-        call, v, first = _first_order(
-            func, inputs, v, "hvp", create_graph, strict
-        )
+        call, v, first = _first_order(func, inputs, v, "hvp", create_graph, strict)
         vectors = tuple(zeros_like(i, requires_grad=True) for i in call.inputs)
         second = _derive(first, call.inputs, vectors, True)
         _need_history(first, "hessian", strict)
@@ -413,8 +399,7 @@ def _rows(place, output, inputs, create_graph, strict) -> tuple:
                 )
             column.append(value)
     return tuple(
-        _shaped(column, 0, output, leaf)
-        for column, leaf in zip(columns, inputs)
+        _shaped(column, 0, output, leaf) for column, leaf in zip(columns, inputs)
     )
 
 
@@ -531,7 +516,6 @@ def hessian(
         return first
 
     result = jacobian(
-        gradient, inputs, create_graph, strict, vectorize,
-        outer_jacobian_strategy,
-    )  # fmt: skip
+        gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy
+    )
     return result if several else result[0][0]

@@ -82,13 +82,11 @@ def gradcheck(
     """
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError(
-            "Expected at least one of check_forward_ad or check_backward_ad to "
-            "be True"
+            "Expected at least one of check_forward_ad or check_backward_ad to be True"
         )
     if check_batched_grad and not check_backward_ad:
         raise AssertionError(
-            "Setting check_batched_grad=True requires check_backward_ad to be "
-            "True"
+            "Setting check_batched_grad=True requires check_backward_ad to be True"
         )
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError(
@@ -146,9 +144,7 @@ def _check_inputs(inputs: tuple) -> None:
         tensor.retain_grad()
         if jacobians.is_sparse(tensor):
             continue
-        overlaps = any(
-            s == 0 and n > 1 for s, n in zip(tensor.stride(), tensor.size())
-        )
+        overlaps = any(s == 0 and n > 1 for s, n in zip(tensor.stride(), tensor.size()))
         if overlaps:
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. "
@@ -169,16 +165,13 @@ def _check_layouts(func, inputs: tuple) -> None:
             )
 
 
-def _check_jacobians(
-    func, inputs: tuple, tolerance: _Tolerance, masked: bool
-) -> None:
+def _check_jacobians(func, inputs: tuple, tolerance: _Tolerance, masked: bool) -> None:
     outputs = jacobians.outputs_of(func, inputs)
     checked = jacobians.checked(inputs)
     tensors = [t for _, t in checked]
     whole = inputs if masked else jacobians.densified(inputs)
     numerical = [
-        jacobians.numerical(func, whole, whole[i], tolerance.eps)
-        for i, _ in checked
+        jacobians.numerical(func, whole, whole[i], tolerance.eps) for i, _ in checked
     ]
     for j, output in enumerate(outputs):
         first = jacobians.analytical(output, tensors)
@@ -233,9 +226,7 @@ def _check_projections(
     ]
     for j, output in enumerate(outputs):
         seed = jacobians.random_direction(output)
-        first, second = (
-            jacobians.pull_back(output, tensors, seed) for _ in range(2)
-        )
+        first, second = (jacobians.pull_back(output, tensors, seed) for _ in range(2))
         for k, (i, _) in enumerate(checked):
             u, v = map(jacobians.real_values, (seed, steps[k]))
             a = (first[k] * v).sum()
@@ -264,9 +255,7 @@ def _check_tangents(func, inputs: tuple, tolerance: _Tolerance) -> None:
     wanted = jacobians.is_inexact
     for i, tensor in jacobians.checked(inputs):
         step = jacobians.random_direction(tensor)
-        ends = jacobians.differences(
-            func, inputs, tensor, step, tolerance.eps, wanted
-        )
+        ends = jacobians.differences(func, inputs, tensor, step, tolerance.eps, wanted)
         found = jacobians.tangents_along(func, inputs, i, step)
         v = float(jacobians.real_values(step).sum())
         for j, (tangent, end) in enumerate(zip(found, ends)):

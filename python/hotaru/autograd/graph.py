@@ -66,11 +66,7 @@ class Node(abc.ABC):
         if cls is not Node:
             return NotImplemented
         named = getattr(_C._functions, subclass.__name__, None)
-        return (
-            subclass is Node
-            or issubclass(subclass, _C._Node)
-            or named is subclass
-        )
+        return subclass is Node or issubclass(subclass, _C._Node) or named is subclass
 
 
 class GradientEdge(NamedTuple):
@@ -123,17 +119,13 @@ class saved_tensors_hooks:  # noqa: N801
     """
 
     def __init__(
-        self,
-        pack_hook: Callable[[Tensor], Any],
-        unpack_hook: Callable[[Any], Tensor],
+        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
     ) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
-        _C._autograd._push_saved_tensors_default_hooks(
-            self.pack_hook, self.unpack_hook
-        )
+        _C._autograd._push_saved_tensors_default_hooks(self.pack_hook, self.unpack_hook)
 
     def __exit__(self, *error: object) -> None:
         _C._autograd._pop_saved_tensors_default_hooks()
@@ -145,9 +137,7 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801
     `pin_memory`: in pinned memory, where there is a device of `device_type`.
     """
 
-    def __init__(
-        self, pin_memory: bool = False, device_type: str = "cuda"
-    ) -> None:
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         import hotaru
 
         devices = getattr(hotaru, device_type, hotaru.cuda)
@@ -156,9 +146,7 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801
             if not pin_memory:
                 return tensor.device, tensor.cpu()
             pinned = devices.is_available()
-            packed = hotaru.empty(
-                tensor.size(), dtype=tensor.dtype, pin_memory=pinned
-            )
+            packed = hotaru.empty(tensor.size(), dtype=tensor.dtype, pin_memory=pinned)
             packed.copy_(tensor, non_blocking=pinned)
             return tensor.device, packed
 
@@ -219,9 +207,7 @@ class _WhenAll:
             with self._lock:
                 state = self._passes.get(task)
                 if state is None:
-                    expected = sum(
-                        map(_C._will_engine_execute_node, self._nodes)
-                    )
+                    expected = sum(map(_C._will_engine_execute_node, self._nodes))
                     state = [expected, 0, [None] * len(self._nodes)]
                     self._passes[task] = state
                 state[2][place] = grad
@@ -275,7 +261,6 @@ def register_multi_grad_hook(
     else:
         wanted = _WhenAll(tensors, fn)
         handles = [
-            tensor.register_hook(wanted.hook(i))
-            for i, tensor in enumerate(tensors)
+            tensor.register_hook(wanted.hook(i)) for i, tensor in enumerate(tensors)
         ]
     return _MultiHandle(handles)

@@ -66,9 +66,7 @@ class _Emitter:
         RuntimeError: on entering it enabled; `profile` is there instead.
     """
 
-    def __init__(
-        self, enabled: bool = True, record_shapes: bool = False
-    ) -> None:
+    def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
         self.enabled = enabled
         self.entered = False
         self.record_shapes = record_shapes
@@ -247,9 +245,7 @@ class profile:  # noqa: N801
             self._profile.add_metadata(key, value)
         self._profile.export_chrome_trace(path)
 
-    def export_stacks(
-        self, path: str, metric: str = "self_cpu_time_total"
-    ) -> None:
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Writes callers and times, see `EventList.export_stacks`."""
         self.function_events.export_stacks(path, metric)
 

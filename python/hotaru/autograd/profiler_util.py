@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from ..profiler._events import (
-    EventList,
-    FunctionEvent,
-    FunctionEventAvg,
-)
-from ..profiler._records import (
-    EnforceUnique,
-    Interval,
-    Kernel,
-    MemRecordsAcc,
-)
+from ..profiler._events import EventList, FunctionEvent, FunctionEventAvg
+from ..profiler._records import EnforceUnique, Interval, Kernel, MemRecordsAcc
 from ..profiler._table import time_text as _format_time
 from ..profiler._times import FormattedTimesMixin
 

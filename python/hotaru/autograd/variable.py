@@ -7,8 +7,7 @@ import warnings
 from .. import _C, Tensor, empty
 
 _REMOVED = (
-    "volatile was removed and now has no effect. Use `with torch.no_grad():` "
-    "instead."
+    "volatile was removed and now has no effect. Use `with torch.no_grad():` instead."
 )
 _BOTH = "Variable can't be volatile and require_grad at the same time!"
 
@@ -65,7 +64,6 @@ class Variable(metaclass=VariableMeta):
             leaf = data.detach()
         else:
             raise TypeError(
-                "Variable data has to be a tensor, but got "
-                f"{type(data).__name__}"
+                f"Variable data has to be a tensor, but got {type(data).__name__}"
             )
         return leaf.requires_grad_(bool(requires_grad))

@@ -9,16 +9,7 @@ import sys as _sys
 
 from ._einsum import OptEinsum
 from ._flags import Library, disable_global_flags, flags_frozen
-from ._libraries import (
-    Cpu,
-    Cuda,
-    Cudnn,
-    Mha,
-    Mkldnn,
-    Mps,
-    Nnpack,
-    Quantized,
-)  # fmt: skip
+from ._libraries import Cpu, Cuda, Cudnn, Mha, Mkldnn, Mps, Nnpack, Quantized
 
 cpu = Cpu("cpu")
 cuda = Cuda("cuda")
@@ -33,12 +24,32 @@ opt_einsum = OptEinsum("opt_einsum")
 quantized = Quantized("quantized")
 
 for _library in (
-    cpu, cuda, cudnn, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum,
+    cpu,
+    cuda,
+    cudnn,
+    mha,
+    mkl,
+    mkldnn,
+    mps,
+    nnpack,
+    openmp,
+    opt_einsum,
     quantized,
-):  # fmt: skip
+):
     _sys.modules[_library.__name__] = _library
 
 __all__ = [
-    "cpu", "cuda", "cudnn", "disable_global_flags", "flags_frozen", "mha",
-    "mkl", "mkldnn", "mps", "nnpack", "openmp", "opt_einsum", "quantized",
-]  # fmt: skip
+    "cpu",
+    "cuda",
+    "cudnn",
+    "disable_global_flags",
+    "flags_frozen",
+    "mha",
+    "mkl",
+    "mkldnn",
+    "mps",
+    "nnpack",
+    "openmp",
+    "opt_einsum",
+    "quantized",
+]

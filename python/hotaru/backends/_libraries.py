@@ -6,12 +6,7 @@ import warnings
 from enum import Enum
 
 from .. import _C
-from .._extension.attention_kinds import (
-    SDPBackend,
-    allow_kind,
-    allowed,
-    sdpa_kernel,
-)
+from .._extension.attention_kinds import SDPBackend, allow_kind, allowed, sdpa_kernel
 from .._late import lent
 from ._flags import Flag, Library, Tf32Flag, is_bool, is_precision
 from ._plan_cache import CufftPlanCaches
@@ -56,9 +51,14 @@ class Cudnn(Library):
     fp32_precision = Flag("none", is_precision)
     depthwise_kernel = Flag("auto", _check_depthwise)
     _settable = (
-        "enabled", "benchmark", "benchmark_limit", "deterministic",
-        "allow_tf32", "fp32_precision", "depthwise_kernel",
-    )  # fmt: skip
+        "enabled",
+        "benchmark",
+        "benchmark_limit",
+        "deterministic",
+        "allow_tf32",
+        "fp32_precision",
+        "depthwise_kernel",
+    )
 
     def is_available(self) -> bool:
         """True if it is there, and a device to use it on."""
@@ -120,9 +120,7 @@ class _OperatorPrecision:
         """With "bf16" factors may be rounded to bfloat16, sums stay in float32;
         "none" is what the library says, and anything else full precision.
         """
-        return (
-            self._library.fp32_precision if self._own == "none" else self._own
-        )
+        return self._library.fp32_precision if self._own == "none" else self._own
 
     def __setattr__(self, name: str, value) -> None:
         if name != "fp32_precision":
@@ -300,9 +298,7 @@ def _preferred(choices: type, named: dict, wanted):
     """The member that a name or a member stands for."""
     if isinstance(wanted, str):
         if wanted not in named:
-            raise RuntimeError(
-                f"Unknown input value. Choose from: {', '.join(named)}."
-            )
+            raise RuntimeError(f"Unknown input value. Choose from: {', '.join(named)}.")
         wanted = named[wanted]
     if type(wanted) is not choices:
         raise RuntimeError("Unknown input value type.")

@@ -21,13 +21,25 @@ from ._functions import (
 )
 
 __all__ = [
-    "allow_in_graph", "assume_constant_result", "compile",
-    "cudagraph_mark_step_begin", "disable", "get_default_backend",
-    "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends",
-    "load_cache_artifacts", "nested_compile_region", "reset",
-    "save_cache_artifacts", "set_default_backend", "set_stance",
-    "substitute_in_graph", "wrap_numpy",
-]  # fmt: skip
+    "allow_in_graph",
+    "assume_constant_result",
+    "compile",
+    "cudagraph_mark_step_begin",
+    "disable",
+    "get_default_backend",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "is_exporting",
+    "list_backends",
+    "load_cache_artifacts",
+    "nested_compile_region",
+    "reset",
+    "save_cache_artifacts",
+    "set_default_backend",
+    "set_stance",
+    "substitute_in_graph",
+    "wrap_numpy",
+]
 
 
 def compile(*args, **kwargs):
@@ -60,9 +72,13 @@ def is_exporting() -> bool:
 
 # Their names are this module's.
 for _function in (
-    allow_in_graph, assume_constant_result, disable, nested_compile_region,
-    substitute_in_graph, wrap_numpy,
-):  # fmt: skip
+    allow_in_graph,
+    assume_constant_result,
+    disable,
+    nested_compile_region,
+    substitute_in_graph,
+    wrap_numpy,
+):
     _function.__module__ = __name__
 # Base of PyTorch's own decorators.
 _disable_dynamo = disable

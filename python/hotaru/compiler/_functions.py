@@ -58,8 +58,7 @@ def substitute_in_graph(
     """
     if not callable(original_fn):
         raise TypeError(
-            "substitute_in_graph expects a function but got "
-            f"{type(original_fn)!r}"
+            f"substitute_in_graph expects a function but got {type(original_fn)!r}"
         )
 
     def decorator(traceable_fn):

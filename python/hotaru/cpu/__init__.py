@@ -47,9 +47,12 @@ __all__ = [
 ]
 
 _GRAPHS = {
-    "Graph", "graph", "graph_pool_handle", "is_current_stream_capturing",
+    "Graph",
+    "graph",
+    "graph_pool_handle",
+    "is_current_stream_capturing",
     "make_graphed_callables",
-}  # fmt: skip
+}
 
 
 def __getattr__(name: str):

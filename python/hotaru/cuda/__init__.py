@@ -42,10 +42,17 @@ _GRAPHS = {
 _MODULES = {"amp", "nccl", "nvtx", "profiler"}
 
 __all__ = [
-    "AcceleratorError", "DeferredCudaCallError", "OutOfMemoryError",
-    *devices.__all__, *_GRAPHS, *memory.__all__, *_MODULES, *random.__all__,
-    *streams.__all__, *_KERNELS,
-]  # fmt: skip
+    "AcceleratorError",
+    "DeferredCudaCallError",
+    "OutOfMemoryError",
+    *devices.__all__,
+    *_GRAPHS,
+    *memory.__all__,
+    *_MODULES,
+    *random.__all__,
+    *streams.__all__,
+    *_KERNELS,
+]
 
 
 def __getattr__(name: str):

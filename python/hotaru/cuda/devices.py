@@ -13,12 +13,24 @@ from ._begin import begin as _lazy_init
 from ._begin import device_count
 
 __all__ = [
-    "can_device_access_peer", "current_device", "device", "device_count",
-    "device_of", "get_arch_list", "get_device_capability", "get_device_name",
-    "get_device_properties", "init", "ipc_collect", "is_available",
-    "is_bf16_supported", "is_initialized", "is_tf32_supported", "set_device",
+    "can_device_access_peer",
+    "current_device",
+    "device",
+    "device_count",
+    "device_of",
+    "get_arch_list",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "init",
+    "ipc_collect",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "is_tf32_supported",
+    "set_device",
     "synchronize",
-]  # fmt: skip
+]
 
 
 def is_available() -> bool:

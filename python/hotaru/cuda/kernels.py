@@ -20,9 +20,7 @@ def _sizes(name: str, given) -> tuple[int, int, int]:
     """Three sizes, whatever was given."""
     given = (given,) if isinstance(given, int) else tuple(given)
     if not 1 <= len(given) <= 3:
-        raise ValueError(
-            f"{name} must have one to three sizes, but got {given}"
-        )
+        raise ValueError(f"{name} must have one to three sizes, but got {given}")
     given += (1,) * (3 - len(given))
     if any(not 0 <= n < 2**32 for n in given):
         raise ValueError(f"{name} must not be negative, but got {given}")

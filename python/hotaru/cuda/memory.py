@@ -19,16 +19,29 @@ from .streams import ExternalStream, current_stream
 from .streams import stream as _stream
 
 __all__ = [
-    "caching_allocator_alloc", "caching_allocator_delete", "empty_cache",
-    "get_allocator_backend", "get_per_process_memory_fraction",
-    "list_gpu_processes", "max_memory_allocated", "max_memory_cached",
-    "max_memory_reserved", "mem_get_info", "memory_allocated",
-    "memory_cached", "memory_reserved", "memory_snapshot", "memory_stats",
-    "memory_stats_as_nested_dict", "memory_summary",
-    "reset_accumulated_memory_stats", "reset_max_memory_allocated",
-    "reset_max_memory_cached", "reset_peak_memory_stats",
+    "caching_allocator_alloc",
+    "caching_allocator_delete",
+    "empty_cache",
+    "get_allocator_backend",
+    "get_per_process_memory_fraction",
+    "list_gpu_processes",
+    "max_memory_allocated",
+    "max_memory_cached",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_cached",
+    "memory_reserved",
+    "memory_snapshot",
+    "memory_stats",
+    "memory_stats_as_nested_dict",
+    "memory_summary",
+    "reset_accumulated_memory_stats",
+    "reset_max_memory_allocated",
+    "reset_max_memory_cached",
+    "reset_peak_memory_stats",
     "set_per_process_memory_fraction",
-]  # fmt: skip
+]
 
 
 def _index(device) -> int:
@@ -166,8 +179,7 @@ def memory_snapshot(mempool_id=None, include_traces: bool = True) -> list:
     """
     if mempool_id is not None:
         raise NotImplementedError(
-            "memory_snapshot: there are no pools to choose from; leave "
-            "mempool_id out"
+            "memory_snapshot: there are no pools to choose from; leave mempool_id out"
         )
     _lazy_init()
     return [
@@ -223,11 +235,9 @@ def memory_summary(device=None, abbreviated: bool = False) -> str:
         "=" * 75,
         f" {'':16} PyTorch CUDA memory summary, device ID {index:<17d} ",
         "-" * 75,
-        f"  {'':9} CUDA OOMs: {ooms:<12d} | {'':6} cudaMalloc retries: "
-        f"{retries:<8d}  ",
+        f"  {'':9} CUDA OOMs: {ooms:<12d} | {'':6} cudaMalloc retries: {retries:<8d}  ",
         "=" * 75,
-        "        Metric         | Cur Usage  | Peak Usage "
-        "| Tot Alloc  | Tot Freed  ",
+        "        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  ",
     ]
     for metric, title in _METRICS:
         lines.append("-" * 75)
@@ -267,9 +277,7 @@ def list_gpu_processes(device=None) -> str:
         lines.append("no processes are running")
     for process in processes:
         used = (process.usedGpuMemory or 0) / (1 << 20)
-        lines.append(
-            f"process {process.pid:>10d} uses {used:>12.3f} MB GPU memory"
-        )
+        lines.append(f"process {process.pid:>10d} uses {used:>12.3f} MB GPU memory")
     return "\n".join(lines)
 
 
@@ -291,9 +299,7 @@ def set_per_process_memory_fraction(fraction: float, device=None) -> None:
     if not isinstance(fraction, float):
         raise TypeError("Invalid type for fraction argument, must be `float`")
     if not 0 <= fraction <= 1:
-        raise ValueError(
-            f"Invalid fraction value: {fraction}. Allowed range: 0~1"
-        )
+        raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
     _C._cuda_set_memory_fraction(index, fraction)
     _fractions[index] = fraction
 

@@ -12,9 +12,7 @@ import functools
 import itertools
 import threading
 
-__all__ = [
-    "mark", "range", "range_end", "range_pop", "range_push", "range_start",
-]  # fmt: skip
+__all__ = ["mark", "range", "range_end", "range_pop", "range_push", "range_start"]
 
 _depth = threading.local()
 _ids = itertools.count(1)

@@ -12,10 +12,16 @@ from ._begin import device_count, when_known
 from .devices import device_index
 
 __all__ = [
-    "get_rng_state", "get_rng_state_all", "initial_seed",
-    "manual_seed", "manual_seed_all", "seed", "seed_all", "set_rng_state",
+    "get_rng_state",
+    "get_rng_state_all",
+    "initial_seed",
+    "manual_seed",
+    "manual_seed_all",
+    "seed",
+    "seed_all",
+    "set_rng_state",
     "set_rng_state_all",
-]  # fmt: skip
+]
 
 
 def _all_generators() -> tuple:

@@ -14,9 +14,16 @@ from ._begin import begin as _lazy_init
 from .devices import device_index
 
 __all__ = [
-    "Event", "ExternalStream", "Stream", "StreamContext", "current_stream",
-    "default_stream", "get_stream_from_external", "set_stream", "stream",
-]  # fmt: skip
+    "Event",
+    "ExternalStream",
+    "Stream",
+    "StreamContext",
+    "current_stream",
+    "default_stream",
+    "get_stream_from_external",
+    "set_stream",
+    "stream",
+]
 
 # Priorities of streams made with one; others have 0. By handle.
 _priorities: dict[int, int] = {}
@@ -194,8 +201,7 @@ def _checked(stream) -> _C.Stream:
     check_stream(stream)
     if stream.device.type != "cuda":
         raise ValueError(
-            f"Expected a stream of a cuda device, but got one of: "
-            f"{stream.device}"
+            f"Expected a stream of a cuda device, but got one of: {stream.device}"
         )
     return stream
 

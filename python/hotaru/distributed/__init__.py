@@ -69,9 +69,19 @@ def is_torchelastic_launched() -> bool:
 
 
 _LATER = (
-    "algorithms", "checkpoint", "collective_utils", "constants", "device_mesh",
-    "distributed_c10d", "elastic", "fsdp", "nn", "optim", "rpc", "tensor",
-)  # fmt: skip
+    "algorithms",
+    "checkpoint",
+    "collective_utils",
+    "constants",
+    "device_mesh",
+    "distributed_c10d",
+    "elastic",
+    "fsdp",
+    "nn",
+    "optim",
+    "rpc",
+    "tensor",
+)
 _FROM_LATER = {
     "BuiltinCommHookType": "reducer",
     "DeviceMesh": "device_mesh",

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from .. import Tensor, cat, no_grad
 from . import groups
-from .collectives import (
-    all_gather_into_tensor,
-)
+from .collectives import all_gather_into_tensor
 from .collectives import all_reduce as _all_reduce
-from .collectives import (
-    all_to_all_single as _all_to_all_single,
-)
+from .collectives import all_to_all_single as _all_to_all_single
 from .collectives import broadcast as _broadcast
 from .collectives import reduce_scatter_tensor as _reduce_scatter_tensor
 from .device_mesh import DeviceMesh
@@ -80,9 +76,7 @@ def all_reduce(self: Tensor, reduceOp: str, group, tag: str = "") -> Tensor:
 
 
 @no_grad()
-def all_gather_tensor(
-    self: Tensor, gather_dim: int, group, tag: str = ""
-) -> Tensor:
+def all_gather_tensor(self: Tensor, gather_dim: int, group, tag: str = "") -> Tensor:
     """Returns what all gave, one after the other along a dimension."""
     found = _group_of(group)
     whole = self.new_empty((found.size(), *self.shape))
@@ -141,6 +135,9 @@ def all_to_all_single_autograd(
 ) -> Tensor:
     """The same; gradients go back."""
     return functional.all_to_all_single(
-        _output_of(self, output_split_sizes), self, output_split_sizes,
-        input_split_sizes, _group_of(group),
-    )  # fmt: skip
+        _output_of(self, output_split_sizes),
+        self,
+        output_split_sizes,
+        input_split_sizes,
+        _group_of(group),
+    )

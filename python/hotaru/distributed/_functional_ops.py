@@ -16,8 +16,7 @@ _BY_NAME = {
     "all_reduce(Tensor input, str reduce_op, str group_name) -> Tensor": (
         lambda x, op, name: functional.all_reduce(x, op, _named(name))
     ),
-    "all_gather_into_tensor(Tensor input, int group_size, str group_name) -> "
-    "Tensor": (
+    "all_gather_into_tensor(Tensor input, int group_size, str group_name) -> Tensor": (
         lambda x, size, name: functional.all_gather_tensor(x, 0, _named(name))
     ),
     "reduce_scatter_tensor(Tensor input, str reduce_op, int group_size, str "
@@ -35,23 +34,16 @@ _BY_NAME = {
     "wait_tensor(Tensor tensor) -> Tensor": functional.wait_tensor,
 }
 _BY_RANKS = {
-    "broadcast(Tensor self, int src, str tag, int[] ranks, int group_size) -> "
-    "Tensor": (
-        lambda x, src, tag, ranks, size: functional.broadcast(
-            x, src, list(ranks)
-        )
+    "broadcast(Tensor self, int src, str tag, int[] ranks, int group_size) -> Tensor": (
+        lambda x, src, tag, ranks, size: functional.broadcast(x, src, list(ranks))
     ),
     "all_reduce(Tensor self, str reduceOp, str tag, int[] ranks, int "
     "group_size) -> Tensor": (
-        lambda x, op, tag, ranks, size: functional.all_reduce(
-            x, op, list(ranks)
-        )
+        lambda x, op, tag, ranks, size: functional.all_reduce(x, op, list(ranks))
     ),
     "all_gather_into_tensor(Tensor shard, str tag, int[] ranks, int "
     "group_size) -> Tensor": (
-        lambda x, tag, ranks, size: functional.all_gather_tensor(
-            x, 0, list(ranks)
-        )
+        lambda x, tag, ranks, size: functional.all_gather_tensor(x, 0, list(ranks))
     ),
     "reduce_scatter_tensor(Tensor input, str reduceOp, str tag, int[] ranks, "
     "int group_size) -> Tensor": (
@@ -83,9 +75,7 @@ def install() -> None:
         _libraries.append(library)
         for schema, kernel in table.items():
             library.define(schema)
-            library.impl(
-                schema.partition("(")[0], kernel, "CompositeExplicitAutograd"
-            )
+            library.impl(schema.partition("(")[0], kernel, "CompositeExplicitAutograd")
 
 
 def _named(name: str) -> ProcessGroup:

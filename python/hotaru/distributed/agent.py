@@ -99,10 +99,7 @@ class Worker:
         self.error_file = errors / f"attempt_{attempt}_rank_{local}.json"
         out, err = self._outputs(attempt)
         self.process = subprocess.Popen(
-            plan.command,
-            env=self._environment(place, attempt),
-            stdout=out,
-            stderr=err,
+            plan.command, env=self._environment(place, attempt), stdout=out, stderr=err
         )
         self._show()
 
@@ -136,9 +133,7 @@ class Worker:
         logs, out = self.plan.logs, []
         for bit, name in ((1, "stdout"), (2, "stderr")):
             shown = logs.bits(logs.shown, self.local_rank) & bit
-            if not shown and not (
-                logs.bits(logs.redirected, self.local_rank) & bit
-            ):
+            if not shown and not (logs.bits(logs.redirected, self.local_rank) & bit):
                 out.append(None)
                 continue
             folder = logs.folder / self.plan.job / f"attempt_{attempt}"
@@ -279,8 +274,7 @@ class Agent:
     def _pause(self) -> None:
         if self._stopped is not None:
             raise Failure(
-                "torch.distributed.run: ended by "
-                f"{signal.Signals(self._stopped).name}"
+                f"torch.distributed.run: ended by {signal.Signals(self._stopped).name}"
             )
         time.sleep(self.plan.interval)
 
@@ -296,9 +290,7 @@ class Agent:
             told = False
             while True:
                 codes = [w.process.poll() for w in workers]
-                bad = [
-                    w for w, code in zip(workers, codes, strict=True) if code
-                ]
+                bad = [w for w, code in zip(workers, codes, strict=True) if code]
                 if bad:
                     for worker in bad:
                         worker.finish()
@@ -331,9 +323,7 @@ class Agent:
         text = f"torch.distributed.run: {reason}"
         if left <= 0:
             raise Failure(f"{text}\nThe other processes were ended.")
-        print(
-            f"{text}\nStarting again; {left - 1} more times.", file=sys.stderr
-        )
+        print(f"{text}\nStarting again; {left - 1} more times.", file=sys.stderr)
         return False
 
     def _end(self, workers: list[Worker]) -> None:

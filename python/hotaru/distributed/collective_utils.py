@@ -34,9 +34,13 @@ def _payload_of(given, stage_name: str | None, success: bool) -> SyncPayload:
 
 
 def broadcast(
-    data_or_fn: Any | Callable[[], Any], *, success: bool = True,
-    stage_name: str | None = None, rank: int = 0, pg=None,
-) -> Any:  # fmt: skip
+    data_or_fn: Any | Callable[[], Any],
+    *,
+    success: bool = True,
+    stage_name: str | None = None,
+    rank: int = 0,
+    pg=None,
+) -> Any:
     """The value of one rank of a group, or what its function returns.
 
     Without a group rank 0's, which is this process's.
@@ -81,8 +85,7 @@ def all_gather(
     for i, each in enumerate(found):
         if each.stage_name != stage_name:
             raise RuntimeError(
-                f"Unexpected stage name received from rank {i}: "
-                f"{each.stage_name} "
+                f"Unexpected stage name received from rank {i}: {each.stage_name} "
             )
         if not each.success:
             raise RuntimeError(

@@ -52,9 +52,7 @@ def _group_of(group, what: str) -> ProcessGroup | None:
     return found
 
 
-def root_of(
-    group: ProcessGroup, rank, group_rank, default: int | None = None
-) -> int:
+def root_of(group: ProcessGroup, rank, group_rank, default: int | None = None) -> int:
     """A rank of the group, given as one of the world's or of its own.
 
     Raises:
@@ -87,9 +85,13 @@ def _check_dtypes(*tensors) -> None:
 def _check_complex(tensor, op, what: str) -> None:
     kind = kind_of(op)[0]
     if tensor.is_complex() and kind in (
-        ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PRODUCT, ReduceOp.BAND,
-        ReduceOp.BOR, ReduceOp.BXOR,
-    ):  # fmt: skip
+        ReduceOp.MAX,
+        ReduceOp.MIN,
+        ReduceOp.PRODUCT,
+        ReduceOp.BAND,
+        ReduceOp.BOR,
+        ReduceOp.BXOR,
+    ):
         raise ValueError(f"{what} does not support {kind} on complex tensors")
 
 
@@ -97,9 +99,7 @@ def _check_given(group, root: int, given, name: str, where: str) -> None:
     """A list on the root, and nowhere else."""
     if root == group.rank():
         if not given:
-            raise ValueError(
-                f"Argument ``{name}`` must be specified on {where} rank."
-            )
+            raise ValueError(f"Argument ``{name}`` must be specified on {where} rank.")
     elif given:
         raise ValueError(
             f"Argument ``{name}`` must NOT be specified on non-{where} ranks."
@@ -119,9 +119,7 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op: bool = False):
     return found._issue(Kind.ALL_REDUCE, (), (tensor,), op, async_op=async_op)
 
 
-def all_reduce_coalesced(
-    tensors, op=ReduceOp.SUM, group=None, async_op: bool = False
-):
+def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op: bool = False):
     """The same for each of several tensors; a Future with `async_op`."""
     if is_tensor(tensors):
         tensors = [tensors]
@@ -156,16 +154,18 @@ def all_gather_coalesced(
         return None
     opts = AllgatherOptions()
     opts.asyncOp = async_op
-    work = found.allgather_coalesced(
-        output_tensor_lists, input_tensor_list, opts
-    )
+    work = found.allgather_coalesced(output_tensor_lists, input_tensor_list, opts)
     return work.get_future() if async_op else None
 
 
 def reduce(
-    tensor, dst=None, op=ReduceOp.SUM, group=None, async_op: bool = False,
+    tensor,
+    dst=None,
+    op=ReduceOp.SUM,
+    group=None,
+    async_op: bool = False,
     group_dst=None,
-):  # fmt: skip
+):
     """The tensor of `dst` becomes the reduction; others' are undefined."""
     _check_tensor(tensor, "tensor")
     found = _group_of(group, "reduce")
@@ -176,9 +176,7 @@ def reduce(
     return found._issue(Kind.REDUCE, (), (tensor,), op, root, async_op=async_op)
 
 
-def broadcast(
-    tensor, src=None, group=None, async_op: bool = False, group_src=None
-):
+def broadcast(tensor, src=None, group=None, async_op: bool = False, group_src=None):
     """Every process's tensor becomes that of `src`."""
     _check_tensor(tensor, "tensor")
     found = _group_of(group, "broadcast")
@@ -204,9 +202,7 @@ def all_gather(tensor_list, tensor, group=None, async_op: bool = False):
     found = _group_of(group, "all_gather")
     if found is None:
         return None
-    return found._issue(
-        Kind.ALL_GATHER, (tensor,), tensor_list, async_op=async_op
-    )
+    return found._issue(Kind.ALL_GATHER, (tensor,), tensor_list, async_op=async_op)
 
 
 def all_gather_into_tensor(
@@ -220,9 +216,12 @@ def all_gather_into_tensor(
         return None
     whole, parts = gathered_of(output_tensor, input_tensor, found.size())
     work = found._issue(
-        Kind.ALL_GATHER, (input_tensor,), parts, async_op=async_op,
+        Kind.ALL_GATHER,
+        (input_tensor,),
+        parts,
+        async_op=async_op,
         result=[output_tensor],
-    )  # fmt: skip
+    )
     written_back(work, output_tensor, whole, async_op)
     return work
 
@@ -231,9 +230,13 @@ all_gather_single = all_gather_into_tensor
 
 
 def gather(
-    tensor, gather_list=None, dst=None, group=None, async_op: bool = False,
+    tensor,
+    gather_list=None,
+    dst=None,
+    group=None,
+    async_op: bool = False,
     group_dst=None,
-):  # fmt: skip
+):
     """`dst` gets a list of all their tensors."""
     _check_tensor(tensor, "tensor")
     if gather_list:
@@ -245,14 +248,18 @@ def gather(
     root = root_of(found, dst, group_dst, 0)
     _check_given(found, root, gather_list, "gather_list", "destination")
     return found._issue(
-        Kind.GATHER, (tensor,), gather_list or (), root=root, async_op=async_op,
-    )  # fmt: skip
+        Kind.GATHER, (tensor,), gather_list or (), root=root, async_op=async_op
+    )
 
 
 def scatter(
-    tensor, scatter_list=None, src=None, group=None, async_op: bool = False,
+    tensor,
+    scatter_list=None,
+    src=None,
+    group=None,
+    async_op: bool = False,
     group_src=None,
-):  # fmt: skip
+):
     """Each process gets one tensor of the list of `src`."""
     _check_tensor(tensor, "tensor")
     if scatter_list:
@@ -264,9 +271,8 @@ def scatter(
     root = root_of(found, src, group_src, 0)
     _check_given(found, root, scatter_list, "scatter_list", "source")
     return found._issue(
-        Kind.SCATTER, scatter_list or (), (tensor,), root=root,
-        async_op=async_op,
-    )  # fmt: skip
+        Kind.SCATTER, scatter_list or (), (tensor,), root=root, async_op=async_op
+    )
 
 
 def reduce_scatter(
@@ -294,9 +300,7 @@ def reduce_scatter_tensor(
     if found is None:
         return None
     parts = scattered_of(input, output, found.size())
-    return found._issue(
-        Kind.REDUCE_SCATTER, parts, (output,), op, async_op=async_op
-    )
+    return found._issue(Kind.REDUCE_SCATTER, parts, (output,), op, async_op=async_op)
 
 
 reduce_scatter_single = reduce_scatter_tensor
@@ -313,15 +317,18 @@ def all_to_all(
     if found is None:
         return None
     return found._issue(
-        Kind.ALL_TO_ALL, input_tensor_list, output_tensor_list,
-        async_op=async_op,
-    )  # fmt: skip
+        Kind.ALL_TO_ALL, input_tensor_list, output_tensor_list, async_op=async_op
+    )
 
 
 def all_to_all_single(
-    output, input, output_split_sizes=None, input_split_sizes=None,
-    group=None, async_op: bool = False,
-):  # fmt: skip
+    output,
+    input,
+    output_split_sizes=None,
+    input_split_sizes=None,
+    group=None,
+    async_op: bool = False,
+):
     """The same of rows of one tensor, equally many or as the lists say."""
     _check_tensor(output, "output")
     _check_tensor(input, "input")
@@ -350,9 +357,7 @@ def barrier(group=None, async_op: bool = False, device_ids=None, timeout=None):
     return found._issue(Kind.BARRIER, timeout=timeout, async_op=async_op)
 
 
-def monitored_barrier(
-    group=None, timeout=None, wait_all_ranks: bool = False
-) -> None:
+def monitored_barrier(group=None, timeout=None, wait_all_ranks: bool = False) -> None:
     """A barrier whose error on rank 0 names who has not come."""
     found = _group_of(group, "monitored_barrier")
     if found is not None:

@@ -33,9 +33,15 @@ class DeviceMesh:
     """
 
     def __init__(
-        self, device_type: str, mesh, *, mesh_dim_names=None,
-        backend_override=None, _init_backend: bool = True, _rank=None,
-    ) -> None:  # fmt: skip
+        self,
+        device_type: str,
+        mesh,
+        *,
+        mesh_dim_names=None,
+        backend_override=None,
+        _init_backend: bool = True,
+        _rank=None,
+    ) -> None:
         self.device_type = device_type
         mesh = mesh if is_tensor(mesh) else tensor(mesh, device="cpu")
         self.mesh = mesh.detach().to(int32).cpu().clone()
@@ -76,32 +82,26 @@ class DeviceMesh:
         groups = list(group) if isinstance(group, (list, tuple)) else [group]
         if not groups:
             raise ValueError(
-                "Expects at least one ProcessGroup to be passed when group is "
-                "a list"
+                "Expects at least one ProcessGroup to be passed when group is a list"
             )
         if mesh is None:
             if len(groups) > 1:
                 raise ValueError("Must pass mesh if passing multiple groups")
             mesh = get_process_group_ranks(groups[0])
-        ranks = (mesh if is_tensor(mesh) else tensor(mesh, device="cpu")).to(
-            int32
-        )
+        ranks = (mesh if is_tensor(mesh) else tensor(mesh, device="cpu")).to(int32)
         if len(groups) != ranks.dim():
             raise ValueError(
                 "Expects mesh with ndim equal to number of ProcessGroups but "
                 f"got mesh {ranks.tolist()} and {len(groups)} ProcessGroups"
             )
-        if len(groups) == 1 and ranks.tolist() != get_process_group_ranks(
-            groups[0]
-        ):
+        if len(groups) == 1 and ranks.tolist() != get_process_group_ranks(groups[0]):
             raise ValueError(
                 f"Invalid mesh {ranks.tolist()} for ProcessGroup with ranks "
                 f"{get_process_group_ranks(groups[0])}"
             )
         made = DeviceMesh(
-            device_type, ranks, mesh_dim_names=mesh_dim_names,
-            _init_backend=False,
-        )  # fmt: skip
+            device_type, ranks, mesh_dim_names=mesh_dim_names, _init_backend=False
+        )
         made._groups = groups
         return made
 
@@ -113,16 +113,15 @@ class DeviceMesh:
         """Its ranks: where it is read, the mesh of the same ranks is taken that
         is there, or all of them make one.
         """
-        return _found, (
-            self.device_type, self.mesh.tolist(), self.mesh_dim_names,
-        )  # fmt: skip
+        return _found, (self.device_type, self.mesh.tolist(), self.mesh_dim_names)
 
     def __repr__(self) -> str:
         """`DeviceMesh('cpu', [0, 1])`."""
         names = (
-            "" if self.mesh_dim_names is None
+            ""
+            if self.mesh_dim_names is None
             else f", mesh_dim_names={self.mesh_dim_names}"
-        )  # fmt: skip
+        )
         return f"DeviceMesh({self.device_type!r}, {self.mesh.tolist()}{names})"
 
     def __eq__(self, other) -> bool:
@@ -223,9 +222,7 @@ class DeviceMesh:
             KeyError: a name that it has not, names in another order.
         """
         if self.mesh_dim_names is None:
-            raise RuntimeError(
-                "Cannot slice a DeviceMesh without mesh_dim_names!"
-            )
+            raise RuntimeError("Cannot slice a DeviceMesh without mesh_dim_names!")
         names = (names,) if isinstance(names, str) else tuple(names)
         if names == self.mesh_dim_names:
             return self
@@ -251,17 +248,11 @@ class DeviceMesh:
                 f"Invalid mesh_dim_names {names} specified. "
                 "Mesh dim indices should be in ascending order."
             )
-        index = tuple(
-            slice(None) if d in dims else place[d] for d in range(self.ndim)
-        )
+        index = tuple(slice(None) if d in dims else place[d] for d in range(self.ndim))
         order = [sorted(dims).index(d) for d in dims]
-        sizes = [
-            math.prod(self.shape[d] for d in known[name]) for name in names
-        ]
+        sizes = [math.prod(self.shape[d] for d in known[name]) for name in names]
         ranks = self.mesh[index].permute(order).reshape(sizes)
-        return self._part(
-            ranks, names, [groups[n] for n in names] if groups else []
-        )
+        return self._part(ranks, names, [groups[n] for n in names] if groups else [])
 
     def _part(self, ranks, names: tuple, groups: list) -> DeviceMesh:
         part = DeviceMesh.__new__(DeviceMesh)
@@ -283,9 +274,7 @@ class DeviceMesh:
             ValueError: there is one of that name.
         """
         if self.mesh_dim_names is None:
-            raise RuntimeError(
-                "Cannot flatten a DeviceMesh without mesh_dim_names!"
-            )
+            raise RuntimeError("Cannot flatten a DeviceMesh without mesh_dim_names!")
         name = mesh_dim_name or "_".join(self.mesh_dim_names)
         if self.mesh_dim_names == (name,):
             return self
@@ -305,9 +294,7 @@ class DeviceMesh:
             return known
         dims = [root.mesh_dim_names.index(each) for each in self.mesh_dim_names]
         others = [d for d in range(root.ndim) if d not in dims]
-        rows = root.mesh.permute([*others, *dims]).reshape(
-            -1, self.mesh.numel()
-        )
+        rows = root.mesh.permute([*others, *dims]).reshape(-1, self.mesh.numel())
         group = _mine_of(rows)
         part = self._part(self.mesh.flatten(), (name,), [group])
         part._dims = tuple(dims)
@@ -326,9 +313,7 @@ class DeviceMesh:
                 (mesh_dim_name,),
                 [self._groups[dim]] if row.tolist() == own else [],
             )
-            for row in self.mesh.movedim(dim, -1).reshape(
-                -1, self.mesh.size(dim)
-            )
+            for row in self.mesh.movedim(dim, -1).reshape(-1, self.mesh.size(dim))
         ]
 
 
@@ -377,9 +362,7 @@ def _found(device_type: str, ranks: list, names) -> DeviceMesh:
     mesh = tensor(ranks, device="cpu")
     numbers = tuple(mesh.flatten().tolist())
     key = device_type, numbers, tuple(mesh.shape), names
-    return _known.get(key) or DeviceMesh(
-        device_type, ranks, mesh_dim_names=names
-    )
+    return _known.get(key) or DeviceMesh(device_type, ranks, mesh_dim_names=names)
 
 
 def current_mesh() -> DeviceMesh:
@@ -390,9 +373,12 @@ def current_mesh() -> DeviceMesh:
 
 
 def init_device_mesh(
-    device_type: str, mesh_shape: Sequence[int], *, mesh_dim_names=None,
+    device_type: str,
+    mesh_shape: Sequence[int],
+    *,
+    mesh_dim_names=None,
     backend_override=None,
-) -> DeviceMesh:  # fmt: skip
+) -> DeviceMesh:
     """All ranks of the world in this shape, in order.
 
     Raises:

@@ -12,11 +12,7 @@ from .. import _C
 from .. import device as _device
 from .backends import mpi, nccl
 from .launchers import value_of
-from .process_group import (
-    ProcessGroup,
-    ProcessGroupGloo,
-    default_pg_timeout,
-)
+from .process_group import ProcessGroup, ProcessGroupGloo, default_pg_timeout
 from .rendezvous import rendezvous
 from .stores import PrefixStore, Store
 
@@ -25,11 +21,7 @@ _NO_DEFAULT = (
     "init_process_group."
 )
 _BUILT = ("gloo",)
-_NOT_BUILT = {
-    "mpi": "MPI",
-    "ucc": "UCC",
-    "xccl": "XCCL",
-}
+_NOT_BUILT = {"mpi": "MPI", "ucc": "UCC", "xccl": "XCCL"}
 
 
 class _Plugin(NamedTuple):
@@ -56,9 +48,12 @@ class Backend(str):
 
     @classmethod
     def register_backend(
-        cls, name: str, func: Callable, extended_api: bool = False,
+        cls,
+        name: str,
+        func: Callable,
+        extended_api: bool = False,
         devices: str | list[str] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Makes func(store, rank, size, timeout), which gives a ProcessGroup,
         the maker of groups of a backend. `Backend.NAME` is its name then. With
         `extended_api` func is given a `_DistributedBackendOptions` and None.
@@ -184,18 +179,23 @@ def _check_timeout(timeout, backend: str = "") -> timedelta:
         return nccl.DEFAULT_TIMEOUT if is_nccl else default_pg_timeout
     if not isinstance(timeout, timedelta):
         raise TypeError(
-            "Expected timeout argument to be of type datetime.timedelta, got "
-            f"{timeout}"
+            f"Expected timeout argument to be of type datetime.timedelta, got {timeout}"
         )
     return timeout
 
 
 def init_process_group(
-    backend: str | None = None, init_method: str | None = None,
-    timeout: timedelta | None = None, world_size: int = -1, rank: int = -1,
-    store: Store | None = None, group_name: str = "", pg_options=None,
-    device_id=None, _ranks=None,
-) -> None:  # fmt: skip
+    backend: str | None = None,
+    init_method: str | None = None,
+    timeout: timedelta | None = None,
+    world_size: int = -1,
+    rank: int = -1,
+    store: Store | None = None,
+    group_name: str = "",
+    pg_options=None,
+    device_id=None,
+    _ranks=None,
+) -> None:
     """Meets the other processes: afterwards there is a default group.
 
     With the backend "mpi" they are those that mpirun started. Else with a
@@ -213,9 +213,7 @@ def init_process_group(
     """
     global _world, _made, _begun
     if _world is not None:
-        raise ValueError(
-            "trying to initialize the default process group twice!"
-        )
+        raise ValueError("trying to initialize the default process group twice!")
     if store is not None and init_method is not None:
         raise AssertionError("Cannot specify both init_method and store.")
     timeout = _check_timeout(timeout, backend)
@@ -270,8 +268,7 @@ def _device_of(value):
     found = _device("cuda", value) if is_number else _device(value)
     if found.type != "cpu" and found.index is None:
         raise ValueError(
-            "init_process_group device_id parameter must be a device with an "
-            "index"
+            "init_process_group device_id parameter must be a device with an index"
         )
     return found
 
@@ -287,9 +284,13 @@ class _DistributedBackendOptions:
 
 
 def _foreign(
-    plugin: _Plugin, store, rank: int, ranks: Sequence[int], timeout: timedelta,
+    plugin: _Plugin,
+    store,
+    rank: int,
+    ranks: Sequence[int],
+    timeout: timedelta,
     name: str,
-) -> ProcessGroup:  # fmt: skip
+) -> ProcessGroup:
     """A group of a program's backend; TypeError if it makes something else."""
     if plugin.extended_api:
         opts = _DistributedBackendOptions()
@@ -300,9 +301,7 @@ def _foreign(
     else:
         made = plugin.creator_fn(store, rank, len(ranks), timeout)
     if not isinstance(made, ProcessGroup):
-        raise TypeError(
-            f"a backend's function gives a ProcessGroup, not {made!r}"
-        )
+        raise TypeError(f"a backend's function gives a ProcessGroup, not {made!r}")
     made._store, made._handle.timeout = store, timeout
     made._handle.ranks, made.group_name = list(ranks), name
     return made
@@ -402,9 +401,7 @@ def get_default_backend_for_device(device) -> str:
     """
     kind = getattr(device, "type", None) or str(device).partition(":")[0]
     if kind not in Backend.default_device_backend_map:
-        raise ValueError(
-            f"Default backend not registered for device : {device}"
-        )
+        raise ValueError(f"Default backend not registered for device : {device}")
     return Backend.default_device_backend_map[kind]
 
 
@@ -447,9 +444,7 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     """The rank in a group of a process of the world."""
     ranks = get_process_group_ranks(group)
     if global_rank not in ranks:
-        raise ValueError(
-            f"Global rank {global_rank} is not part of group {group}"
-        )
+        raise ValueError(f"Global rank {global_rank} is not part of group {group}")
     return ranks.index(global_rank)
 
 
@@ -472,9 +467,7 @@ def _check_ranks(ranks: Sequence[int], world: ProcessGroup) -> None:
             "size set by init_process_group"
         )
     if len(set(ranks)) != len(ranks):
-        raise ValueError(
-            f"ranks list must not contain duplicate entries, got {ranks}"
-        )
+        raise ValueError(f"ranks list must not contain duplicate entries, got {ranks}")
     for rank in ranks:
         if not 0 <= rank < world.size():
             raise ValueError(
@@ -484,11 +477,15 @@ def _check_ranks(ranks: Sequence[int], world: ProcessGroup) -> None:
 
 
 def new_group(
-    ranks: Sequence[int] | None = None, timeout: timedelta | None = None,
-    backend: str | None = None, pg_options=None,
-    use_local_synchronization: bool = False, group_desc: str | None = None,
-    device_id=None, sort_ranks: bool = True,
-):  # fmt: skip
+    ranks: Sequence[int] | None = None,
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options=None,
+    use_local_synchronization: bool = False,
+    group_desc: str | None = None,
+    device_id=None,
+    sort_ranks: bool = True,
+):
     """A group of these ranks of the world; what stands for one outside of it.
 
     All processes of the world call it, in the same order, those outside, too,
@@ -539,10 +536,13 @@ def new_group(
 
 
 def new_subgroups(
-    group_size: int | None = None, group: ProcessGroup | None = None,
-    timeout: timedelta | None = None, backend: str | None = None,
-    pg_options=None, group_desc: str | None = None,
-) -> tuple[ProcessGroup, list]:  # fmt: skip
+    group_size: int | None = None,
+    group: ProcessGroup | None = None,
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options=None,
+    group_desc: str | None = None,
+) -> tuple[ProcessGroup, list]:
     """Neighbours of `group_size`: this process's group, and all of them.
 
     Raises:
@@ -552,9 +552,7 @@ def new_subgroups(
         group_size = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     size = get_world_size()
     if group_size <= 0:
-        raise ValueError(
-            f"The arg 'group_size' ({group_size}) must be positive"
-        )
+        raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
     if size < group_size:
         raise ValueError(
             f"The arg 'group_size' ({group_size}) must not exceed the world "
@@ -562,19 +560,19 @@ def new_subgroups(
         )
     if size % group_size:
         raise ValueError(
-            f"The world size ({size}) must be divisible by "
-            f"'group_size={group_size}'"
+            f"The world size ({size}) must be divisible by 'group_size={group_size}'"
         )
     lists = [list(range(i, i + group_size)) for i in range(0, size, group_size)]
-    return new_subgroups_by_enumeration(
-        lists, timeout, backend, pg_options, group_desc
-    )
+    return new_subgroups_by_enumeration(lists, timeout, backend, pg_options, group_desc)
 
 
 def new_subgroups_by_enumeration(
-    ranks_per_subgroup_list, timeout: timedelta | None = None,
-    backend: str | None = None, pg_options=None, group_desc: str | None = None,
-) -> tuple[ProcessGroup | None, list]:  # fmt: skip
+    ranks_per_subgroup_list,
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options=None,
+    group_desc: str | None = None,
+) -> tuple[ProcessGroup | None, list]:
     """A group for each list: this process's, and all of them.
 
     Raises:
@@ -585,15 +583,11 @@ def new_subgroups_by_enumeration(
     seen: set[int] = set()
     for ranks in ranks_per_subgroup_list:
         if twice := seen.intersection(ranks):
-            raise ValueError(
-                f"Rank {min(twice)} has appeared in both subgroups"
-            )
+            raise ValueError(f"Rank {min(twice)} has appeared in both subgroups")
         seen.update(ranks)
     mine, groups = None, []
     for ranks in ranks_per_subgroup_list:
-        made = new_group(
-            ranks, timeout, backend, pg_options, group_desc=group_desc
-        )
+        made = new_group(ranks, timeout, backend, pg_options, group_desc=group_desc)
         groups.append(made)
         if isinstance(made, ProcessGroup):
             mine = made
@@ -601,10 +595,12 @@ def new_subgroups_by_enumeration(
 
 
 def split_group(
-    parent_pg: ProcessGroup | None = None, split_ranks: list | None = None,
-    timeout: timedelta | None = None, pg_options=None,
+    parent_pg: ProcessGroup | None = None,
+    split_ranks: list | None = None,
+    timeout: timedelta | None = None,
+    pg_options=None,
     group_desc: str | None = None,
-) -> ProcessGroup | None:  # fmt: skip
+) -> ProcessGroup | None:
     """This process's part of a group; None if it is in none.
 
     All processes of the parent call it with the same lists of its ranks.

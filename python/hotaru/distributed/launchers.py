@@ -32,9 +32,7 @@ _NAMES = {
 _FIRST_PORT, _PORTS = 20000, 12000
 
 
-def value_of(
-    name: str, environment: Mapping[str, str] = os.environ
-) -> str | None:
+def value_of(name: str, environment: Mapping[str, str] = os.environ) -> str | None:
     """A variable of torchrun's, or what another launcher says in its place."""
     if name in environment:
         return environment[name]

@@ -66,17 +66,18 @@ class ListMethods:
         """Every tensor becomes the root's, that of its list it names."""
         opts = _options(BroadcastOptions, opts, "rootRank", kwargs)
         if not _listed(tensors):
-            raise RuntimeError(
-                "broadcast: invalid root tensor: 0 of no tensors"
-            )
+            raise RuntimeError("broadcast: invalid root tensor: 0 of no tensors")
         tensors = _alike(tensors, "broadcast")
         _check_root_tensor(opts, tensors, "broadcast")
         mine = opts.rootRank == self.rank()
         first = tensors[opts.rootTensor if mine else 0]
         work = self._collective(
-            Kind.BROADCAST, [first] if mine else (), () if mine else [first],
-            opts, tensors,
-        )  # fmt: skip
+            Kind.BROADCAST,
+            [first] if mine else (),
+            () if mine else [first],
+            opts,
+            tensors,
+        )
         return _to_others(work, first, [t for t in tensors if t is not first])
 
     def reduce(self, tensors, opts=None, **kwargs) -> Work:
@@ -135,9 +136,7 @@ class ListMethods:
 
     all_gather_single = _allgather_base
 
-    def allgather_into_tensor_coalesced(
-        self, outputs, inputs, opts=None
-    ) -> Work:
+    def allgather_into_tensor_coalesced(self, outputs, inputs, opts=None) -> Work:
         """The same of each of several tensors."""
         works = [
             self._allgather_base(output, given, opts)
@@ -147,29 +146,21 @@ class ListMethods:
 
     all_gather_single_coalesced = allgather_into_tensor_coalesced
 
-    def gather(
-        self, output_tensors, input_tensors, opts=None, **kwargs
-    ) -> Work:
+    def gather(self, output_tensors, input_tensors, opts=None, **kwargs) -> Work:
         """The root gets a list of all their tensors."""
         opts = _options(GatherOptions, opts, "rootRank", kwargs)
         inputs = _listed(input_tensors)
         if len(inputs) != 1:
-            raise RuntimeError(
-                "gather: requires a single-element input tensor list"
-            )
+            raise RuntimeError("gather: requires a single-element input tensor list")
         outputs = self._of_root(output_tensors, opts, "gather", "output")
         return self._collective(Kind.GATHER, inputs, outputs, opts, outputs)
 
-    def scatter(
-        self, output_tensors, input_tensors, opts=None, **kwargs
-    ) -> Work:
+    def scatter(self, output_tensors, input_tensors, opts=None, **kwargs) -> Work:
         """Each process gets one tensor of the root's list."""
         opts = _options(ScatterOptions, opts, "rootRank", kwargs)
         outputs = _listed(output_tensors)
         if len(outputs) != 1:
-            raise RuntimeError(
-                "scatter: requires a single-element output tensor list"
-            )
+            raise RuntimeError("scatter: requires a single-element output tensor list")
         inputs = self._of_root(input_tensors, opts, "scatter", "input")
         return self._collective(Kind.SCATTER, inputs, outputs, opts)
 
@@ -179,9 +170,7 @@ class ListMethods:
             raise RuntimeError(f"{name}: invalid root rank: {opts.rootRank}")
         if opts.rootRank != self.rank():
             if len(lists):
-                raise RuntimeError(
-                    f"{name}: requires empty {which} on non-root"
-                )
+                raise RuntimeError(f"{name}: requires empty {which} on non-root")
             return []
         if len(lists) and isinstance(lists[0], Tensor):
             lists = [lists]
@@ -219,9 +208,7 @@ class ListMethods:
 
     reduce_scatter_single = _reduce_scatter_base
 
-    def reduce_scatter_tensor_coalesced(
-        self, outputs, inputs, opts=None
-    ) -> Work:
+    def reduce_scatter_tensor_coalesced(self, outputs, inputs, opts=None) -> Work:
         """The same of each of several tensors."""
         works = [
             self._reduce_scatter_base(output, given, opts)
@@ -234,9 +221,7 @@ class ListMethods:
     def alltoall(self, output_tensors, input_tensors, opts=None) -> Work:
         """Each process sends the i-th tensor to the i-th process."""
         opts = opts or AllToAllOptions()
-        return self._collective(
-            Kind.ALL_TO_ALL, input_tensors, output_tensors, opts
-        )
+        return self._collective(Kind.ALL_TO_ALL, input_tensors, output_tensors, opts)
 
     def alltoall_base(
         self, output, input, output_split_sizes, input_split_sizes, opts=None
@@ -245,9 +230,7 @@ class ListMethods:
         opts = opts or AllToAllOptions()
         _, inputs = split_of(input, input_split_sizes, self.size())
         whole, outputs = split_of(output, output_split_sizes, self.size())
-        work = self._collective(
-            Kind.ALL_TO_ALL, inputs, outputs, opts, [output]
-        )
+        work = self._collective(Kind.ALL_TO_ALL, inputs, outputs, opts, [output])
         return written_back(work, output, whole, opts.asyncOp)
 
     all_to_all_single = alltoall_base
@@ -255,16 +238,20 @@ class ListMethods:
     def send(self, tensors, dst: int, tag: int = 0) -> Work:
         """Sends to a rank of the group."""
         return self._issue(
-            Kind.SEND, _single(tensors, "send"), (), root=dst, tag=tag,
-            async_op=True, result=tensors,
-        )  # fmt: skip
+            Kind.SEND,
+            _single(tensors, "send"),
+            (),
+            root=dst,
+            tag=tag,
+            async_op=True,
+            result=tensors,
+        )
 
     def recv(self, tensors, src: int, tag: int = 0) -> Work:
         """Receives from a rank of the group."""
         return self._issue(
-            Kind.RECEIVE, (), _single(tensors, "recv"), root=src, tag=tag,
-            async_op=True,
-        )  # fmt: skip
+            Kind.RECEIVE, (), _single(tensors, "recv"), root=src, tag=tag, async_op=True
+        )
 
     def recv_anysource(self, tensors, tag: int = 0) -> Work:
         """Receives from whoever sends first."""
@@ -369,8 +356,7 @@ def _check_gathered(outputs: Sequence, inputs: Sequence, size: int) -> None:
         raise RuntimeError("allgather: requires non-empty input tensor list")
     if len(outputs) != len(inputs):
         raise RuntimeError(
-            "allgather: requires input/output tensor lists to have the same "
-            "length"
+            "allgather: requires input/output tensor lists to have the same length"
         )
     for i, many in enumerate(outputs):
         if len(many) != size * len(inputs):
@@ -422,9 +408,7 @@ def _combine(into, other, op) -> None:
     """Combines one process's own tensors."""
     kind = kind_of(op)[0]
     if kind not in _IN_PLACE:
-        raise RuntimeError(
-            f"allreduce: {kind} of several tensors of one process"
-        )
+        raise RuntimeError(f"allreduce: {kind} of several tensors of one process")
     _IN_PLACE[kind](into.detach(), other)
 
 

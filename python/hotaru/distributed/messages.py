@@ -10,9 +10,8 @@ _ANY = -1
 
 
 def _issue(
-    kind, tensor, rank, group, tag: int, group_rank, name: str,
-    async_op: bool,
-) -> Work | None:  # fmt: skip
+    kind, tensor, rank, group, tag: int, group_rank, name: str, async_op: bool
+) -> Work | None:
     _check_tensor(tensor, "tensor")
     found = _group_of(group, name)
     if found is None:
@@ -46,9 +45,7 @@ def isend(tensor, dst=None, group=None, tag: int = 0, group_dst=None):
 
 def irecv(tensor, src=None, group=None, tag: int = 0, group_src=None):
     """Begins to receive: from a rank, or from whoever sends first."""
-    return _issue(
-        Kind.RECEIVE, tensor, src, group, tag, group_src, "irecv", True
-    )
+    return _issue(Kind.RECEIVE, tensor, src, group, tag, group_src, "irecv", True)
 
 
 def send(tensor, dst=None, group=None, tag: int = 0, group_dst=None) -> None:
@@ -58,9 +55,7 @@ def send(tensor, dst=None, group=None, tag: int = 0, group_dst=None) -> None:
 
 def recv(tensor, src=None, group=None, tag: int = 0, group_src=None) -> int:
     """Receives; the rank in the world of who sent, -1 outside of the group."""
-    work = _issue(
-        Kind.RECEIVE, tensor, src, group, tag, group_src, "recv", False
-    )
+    work = _issue(Kind.RECEIVE, tensor, src, group, tag, group_src, "recv", False)
     if work is None:
         return -1
     for event in work._after:
@@ -91,9 +86,7 @@ class P2POp:
     def __repr__(self) -> str:
         """`P2POp(isend to 1, torch.Size([2]))`."""
         way = "to" if self.op is isend else "from"
-        return (
-            f"P2POp({self.op.__name__} {way} {self.peer}, {self.tensor.shape})"
-        )
+        return f"P2POp({self.op.__name__} {way} {self.peer}, {self.tensor.shape})"
 
 
 def batch_isend_irecv(p2p_op_list) -> list[Work]:
@@ -119,8 +112,7 @@ def batch_isend_irecv(p2p_op_list) -> list[Work]:
     if group is not None and first.is_cuda and not group._by_host([first]):
         return [_together(group, p2p_op_list)]
     works = [
-        op.op(op.tensor, group=op.group, tag=op.tag, **_peer(op))
-        for op in p2p_op_list
+        op.op(op.tensor, group=op.group, tag=op.tag, **_peer(op)) for op in p2p_op_list
     ]
     return [work for work in works if work is not None]
 

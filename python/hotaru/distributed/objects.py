@@ -9,14 +9,7 @@ from __future__ import annotations
 import pickle
 
 from .. import empty, frombuffer, int64, tensor, uint8
-from .collectives import (
-    _group_of,
-    all_gather,
-    broadcast,
-    gather,
-    root_of,
-    scatter,
-)
+from .collectives import _group_of, all_gather, broadcast, gather, root_of, scatter
 from .messages import recv, send
 
 
@@ -65,8 +58,7 @@ def gather_object(
     mine = root == found.rank()
     if mine and not object_gather_list:
         raise ValueError(
-            "Argument ``object_gather_list`` must be specified on destination "
-            "rank."
+            "Argument ``object_gather_list`` must be specified on destination rank."
         )
     if not mine and object_gather_list:
         raise ValueError(
@@ -82,12 +74,7 @@ def gather_object(
         if mine
         else None
     )
-    gather(
-        _padded(data, max(counts)),
-        parts,
-        group=found,
-        group_dst=root,
-    )
+    gather(_padded(data, max(counts)), parts, group=found, group_dst=root)
     if mine:
         for i, count in enumerate(counts):
             object_gather_list[i] = _unpacked(parts[i], count)
@@ -163,23 +150,29 @@ def scatter_object_list(
 
 
 def send_object_list(
-    object_list: list, dst=None, group=None, device=None, group_dst=None,
+    object_list: list,
+    dst=None,
+    group=None,
+    device=None,
+    group_dst=None,
     use_batch: bool = False,
-) -> None:  # fmt: skip
+) -> None:
     """Sends a list of objects to a rank."""
     packed = [_packed(obj) for obj in object_list]
-    sizes = tensor(
-        [data.numel() for data, _ in packed], dtype=int64, device="cpu"
-    )
+    sizes = tensor([data.numel() for data, _ in packed], dtype=int64, device="cpu")
     send(sizes, dst, group, group_dst=group_dst)
     for data, _ in packed:
         send(data, dst, group, group_dst=group_dst)
 
 
 def recv_object_list(
-    object_list: list, src=None, group=None, device=None, group_src=None,
+    object_list: list,
+    src=None,
+    group=None,
+    device=None,
+    group_src=None,
     use_batch: bool = False,
-) -> int:  # fmt: skip
+) -> int:
     """Receives as many objects as the list has; the rank of who sent."""
     sizes = empty(len(object_list), dtype=int64, device="cpu")
     sender = recv(sizes, src, group, group_src=group_src)

@@ -20,8 +20,7 @@ def gathered_of(output: Tensor, input: Tensor, count: int):
     """`parts_of` what is gathered; ValueError for another size."""
     if output.numel() != input.numel() * count:
         raise ValueError(
-            "output tensor size must be equal to world_size times input tensor "
-            "size"
+            "output tensor size must be equal to world_size times input tensor size"
         )
     return parts_of(output, count)
 

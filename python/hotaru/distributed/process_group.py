@@ -127,9 +127,7 @@ class ProcessGroup(ListMethods):
         """The backend that carries tensors of a type of device."""
         found = self._carriers.get(kind)
         if found is None and kind == "cuda" and "cpu" in self._carriers:
-            raise RuntimeError(
-                f"No backend type associated with device type {kind}"
-            )
+            raise RuntimeError(f"No backend type associated with device type {kind}")
         return found or ("nccl" if nccl.is_available() else "gloo")
 
     def _by_host(self, tensors) -> bool:
@@ -173,9 +171,18 @@ class ProcessGroup(ListMethods):
         self._handle.shut(True)
 
     def _issue(
-        self, kind, inputs=(), outputs=(), op=ReduceOp.SUM, root=0, tag=0,
-        timeout=None, async_op=False, result=None, peers=None,
-    ) -> Work | None:  # fmt: skip
+        self,
+        kind,
+        inputs=(),
+        outputs=(),
+        op=ReduceOp.SUM,
+        root=0,
+        tag=0,
+        timeout=None,
+        async_op=False,
+        result=None,
+        peers=None,
+    ) -> Work | None:
         """One collective; a Work, or None where it is done already."""
         if kind not in (Kind.SEND, Kind.RECEIVE, Kind.EXCHANGE):
             self._sequence += 1
@@ -234,9 +241,14 @@ class ProcessGroupGloo(ProcessGroup):
     Options = _Options
 
     def __init__(
-        self, store, rank: int, size: int, timeout=default_pg_timeout,
-        name: str = "0", desc: str = "default_pg",
-    ) -> None:  # fmt: skip
+        self,
+        store,
+        rank: int,
+        size: int,
+        timeout=default_pg_timeout,
+        name: str = "0",
+        desc: str = "default_pg",
+    ) -> None:
         if isinstance(timeout, ProcessGroupGloo._Options):
             timeout = timeout._timeout
         if not isinstance(timeout, timedelta):
@@ -289,8 +301,13 @@ class ProcessGroupNCCL(ProcessGroupGloo):
             self.is_high_priority_stream = is_high_priority_stream
 
     def __init__(
-        self, store, rank: int, size: int, timeout=nccl.DEFAULT_TIMEOUT,
-        name: str = "0", desc: str = "default_pg",
-    ) -> None:  # fmt: skip
+        self,
+        store,
+        rank: int,
+        size: int,
+        timeout=nccl.DEFAULT_TIMEOUT,
+        name: str = "0",
+        desc: str = "default_pg",
+    ) -> None:
         super().__init__(store, rank, size, timeout, name, desc)
         self._carriers = {"cpu": "nccl", "cuda": "nccl"}

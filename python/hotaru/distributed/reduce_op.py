@@ -21,9 +21,7 @@ class RedOpType(enum.Enum):
 
 class _OneOfEither(type):
     def __instancecheck__(cls, value) -> bool:
-        return isinstance(value, RedOpType) or type.__instancecheck__(
-            cls, value
-        )
+        return isinstance(value, RedOpType) or type.__instancecheck__(cls, value)
 
 
 class ReduceOp(metaclass=_OneOfEither):
@@ -78,8 +76,7 @@ def kind_of(op) -> tuple[RedOpType, float]:
     if isinstance(op, ReduceOp):
         return op.op, op.factor
     raise TypeError(
-        "reduce op: expected torch.distributed.ReduceOp, got "
-        f"{type(op).__name__}"
+        f"reduce op: expected torch.distributed.ReduceOp, got {type(op).__name__}"
     )
 
 

@@ -155,9 +155,11 @@ def assign_buckets(
 
 
 def _compute_bucket_assignment_by_size(
-    tensors: Sequence, bucket_size_limits: Sequence[int],
-    expect_sparse_gradient=(), tensor_indices: Sequence[int] = (),
-) -> tuple[list[list[int]], list[int]]:  # fmt: skip
+    tensors: Sequence,
+    bucket_size_limits: Sequence[int],
+    expect_sparse_gradient=(),
+    tensor_indices: Sequence[int] = (),
+) -> tuple[list[list[int]], list[int]]:
     """Indices of tensors by bucket, and the limits of the buckets."""
     found = assign_buckets(
         tensors, tensor_indices or range(len(tensors)), bucket_size_limits
@@ -193,9 +195,7 @@ def verify_shapes(parameters: Sequence, group) -> None:
                 f"{rank} has inconsistent {int(count)} params."
             )
     numbers = [[p.dim(), *p.shape, *[0] * (8 - p.dim())] for p in parameters]
-    flat = tensor(
-        [n for row in numbers for n in row[:9]], dtype=int32, device="cpu"
-    )
+    flat = tensor([n for row in numbers for n in row[:9]], dtype=int32, device="cpu")
     theirs = [empty_like(flat) for _ in range(group.size())]
     all_gather(theirs, flat, group=group)
     for rank, other in enumerate(theirs):
@@ -214,10 +214,16 @@ class Reducer:
     """The buckets of a module's parameters. Used by one thread at a time."""
 
     def __init__(
-        self, parameters: Sequence, group, bucket_bytes: int, first_bytes: int,
-        find_unused: bool, as_views: bool, names: dict,
+        self,
+        parameters: Sequence,
+        group,
+        bucket_bytes: int,
+        first_bytes: int,
+        find_unused: bool,
+        as_views: bool,
+        names: dict,
         sparse: frozenset[int] = frozenset(),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.parameters = list(parameters)
         self.group = group
         self.find_unused = find_unused
@@ -356,9 +362,7 @@ class Reducer:
         self._began = True
         for number, bucket in enumerate(self.buckets):
             if self._in_place:
-                self._launch_list(
-                    bucket, [zeros_like(p) for p in bucket.parameters]
-                )
+                self._launch_list(bucket, [zeros_like(p) for p in bucket.parameters])
             else:
                 bucket.flat.zero_()
                 self._launch_flat(number)
@@ -429,10 +433,7 @@ class Reducer:
         self._order.append(index)
         bucket = self._bucket_of[index]
         bucket.waits_for -= 1
-        while (
-            self._next < len(self.buckets)
-            and not self.buckets[self._next].waits_for
-        ):
+        while self._next < len(self.buckets) and not self.buckets[self._next].waits_for:
             self._next += 1
             self._launch(self._next - 1)
         if self._next == len(self.buckets) and self._expecting:
@@ -495,9 +496,7 @@ class Reducer:
     def _launch_flat(self, number: int) -> None:
         bucket = self.buckets[number]
         if self.hook is None:
-            bucket.work = all_reduce(
-                bucket.flat, self._op, self.group, async_op=True
-            )
+            bucket.work = all_reduce(bucket.flat, self._op, self.group, async_op=True)
         else:
             last = number == len(self.buckets) - 1
             bucket.work = self.hook(GradBucket(bucket, number, last))
@@ -513,8 +512,7 @@ class Reducer:
         only those before it did, whose gradients stayed where they were.
         """
         count = len(self.parameters)
-        mine = [2 if i in self._used else int(i in self._kept)
-                for i in range(count)]  # fmt: skip
+        mine = [2 if i in self._used else int(i in self._kept) for i in range(count)]
         if not self.find_unused and not self.static_graph:
             return [2] * count
         used = tensor(mine, dtype=int32, device="cpu")

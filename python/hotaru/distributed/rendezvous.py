@@ -34,9 +34,7 @@ def register_rendezvous_handler(scheme: str, handler) -> None:
         RuntimeError: somebody answers for the scheme already.
     """
     if scheme in _handlers:
-        raise RuntimeError(
-            f"Rendezvous handler for {scheme}:// already registered"
-        )
+        raise RuntimeError(f"Rendezvous handler for {scheme}:// already registered")
     _handlers[scheme] = handler
 
 
@@ -74,8 +72,7 @@ def _with_arguments(url: str, rank: int, world_size: int) -> str:
     arguments = _arguments(url)
     if "rank" in arguments or "world_size" in arguments:
         raise AssertionError(
-            f"The url: {url} has node-specific arguments(rank, world_size) "
-            "already."
+            f"The url: {url} has node-specific arguments(rank, world_size) already."
         )
     if rank != -1:
         arguments["rank"] = str(rank)
@@ -86,8 +83,7 @@ def _with_arguments(url: str, rank: int, world_size: int) -> str:
 
 def _missing(scheme: str, what: str) -> ValueError:
     return ValueError(
-        "Error initializing torch.distributed using "
-        f"{scheme}:// rendezvous: {what}"
+        f"Error initializing torch.distributed using {scheme}:// rendezvous: {what}"
     )
 
 
@@ -118,16 +114,12 @@ def tcp_store(
         ValueError: no port has that number.
     """
     if not 0 <= port < 2**16:
-        raise ValueError(
-            f"port must have value from 0 to 65535 but was {port}."
-        )
+        raise ValueError(f"port must have value from 0 to 65535 but was {port}.")
     if launcher_serves_store():
         attempt = os.environ["TORCHELASTIC_RESTART_COUNT"]
         store = TCPStore(host, port, world_size, False, timeout)
         return PrefixStore(f"/worker/attempt_{attempt}", store)
-    return TCPStore(
-        host, port, world_size, rank == 0, timeout, multi_tenant=True
-    )
+    return TCPStore(host, port, world_size, rank == 0, timeout, multi_tenant=True)
 
 
 def _from_file(url: str, **kwargs) -> Iterator[Found]:
@@ -159,9 +151,7 @@ def _from_env(
     def asked(name: str) -> str:
         value = arguments.get(name.lower()) or value_of(name)
         if value is None:
-            raise _missing(
-                "env", f"environment variable {name} expected, but not set"
-            )
+            raise _missing("env", f"environment variable {name} expected, but not set")
         return value
 
     rank, world_size = int(asked("RANK")), int(asked("WORLD_SIZE"))

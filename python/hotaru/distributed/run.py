@@ -44,23 +44,24 @@ def _parser() -> argparse.ArgumentParser:
         )
 
     option("nnodes", "machines: a number, or MIN:MAX", default="1:1")
+    option("nproc-per-node", "processes of each: a number, or auto, cpu", default="1")
     option(
-        "nproc-per-node", "processes of each: a number, or auto, cpu",
-        default="1",
-    )  # fmt: skip
-    option(
-        "rdzv-backend", "static: --node-rank says which machine this is; "
-        "c10d: they are numbered as they come", default="static",
-    )  # fmt: skip
+        "rdzv-backend",
+        "static: --node-rank says which machine this is; "
+        "c10d: they are numbered as they come",
+        default="static",
+    )
     option("rdzv-endpoint", "HOST[:PORT] where machines meet", default="")
     option("rdzv-id", "the job's name", default="none")
     option("rdzv-conf", "KEY=VALUE,... more of that", default="")
     flag("standalone", "one machine, at any free port")
     option("max-restarts", "how often to start again", type=int, default=0)
     option(
-        "monitor-interval", "seconds between looks at the processes",
-        type=float, default=0.1,
-    )  # fmt: skip
+        "monitor-interval",
+        "seconds between looks at the processes",
+        type=float,
+        default=0.1,
+    )
     option("start-method", "taken and not looked at", default="spawn")
     option("role", "the processes' name", default="default")
     parser.add_argument(
@@ -70,9 +71,11 @@ def _parser() -> argparse.ArgumentParser:
     flag("run-path", "run the script by its path")
     option("log-dir", "where outputs are written", default=None)
     parser.add_argument(
-        "-r", "--redirects", default="0",
+        "-r",
+        "--redirects",
+        default="0",
         help="outputs to files: 1 stdout, 2 stderr, 3 both; or RANK:N,...",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "-t", "--tee", default="0", help="the same, and are shown as well"
     )
@@ -81,9 +84,11 @@ def _parser() -> argparse.ArgumentParser:
     option("master-port", "its port", type=int, default=29500)
     option("local-addr", "this machine's address", default=None)
     option(
-        "shutdown-timeout", "seconds between SIGTERM and SIGKILL",
-        type=float, default=30,
-    )  # fmt: skip
+        "shutdown-timeout",
+        "seconds between SIGTERM and SIGKILL",
+        type=float,
+        default=30,
+    )
     parser.add_argument("training_script", help="the program")
     parser.add_argument("training_script_args", nargs=argparse.REMAINDER)
     return parser
@@ -176,8 +181,7 @@ def _place(args: argparse.Namespace) -> tuple[str, int, bool, int | None]:
         return host, port, rank == 0, rank
     if args.rdzv_backend != "c10d":
         raise ValueError(
-            f"--rdzv-backend: there are static and c10d, not "
-            f"{args.rdzv_backend!r}"
+            f"--rdzv-backend: there are static and c10d, not {args.rdzv_backend!r}"
         )
     said = _settings(args.rdzv_conf).get("is_host")
     here = _is_here(host or "localhost")

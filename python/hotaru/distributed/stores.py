@@ -16,7 +16,14 @@ from .._C import (
 )
 
 __all__ = [
-    "DistBackendError", "DistError", "DistNetworkError", "DistStoreError",
-    "FileStore", "HashStore", "PrefixStore", "QueueEmptyError", "Store",
+    "DistBackendError",
+    "DistError",
+    "DistNetworkError",
+    "DistStoreError",
+    "FileStore",
+    "HashStore",
+    "PrefixStore",
+    "QueueEmptyError",
+    "Store",
     "TCPStore",
-]  # fmt: skip
+]

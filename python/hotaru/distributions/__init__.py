@@ -48,24 +48,32 @@ from .transforms import *
 # Families by the file that they are in, with the module's name PyTorch has.
 _FAMILIES = {
     _binary: {
-        "bernoulli": ("Bernoulli",), "binomial": ("Binomial",),
-        "geometric": ("Geometric",), "negative_binomial": ("NegativeBinomial",),
+        "bernoulli": ("Bernoulli",),
+        "binomial": ("Binomial",),
+        "geometric": ("Geometric",),
+        "negative_binomial": ("NegativeBinomial",),
         "poisson": ("Poisson",),
     },
     _bounded: {
         "continuous_bernoulli": ("ContinuousBernoulli",),
         "exponential": ("Exponential",),
-        "generalized_pareto": ("GeneralizedPareto",), "uniform": ("Uniform",),
+        "generalized_pareto": ("GeneralizedPareto",),
+        "uniform": ("Uniform",),
     },
     _categorical: {
-        "categorical": ("Categorical",), "multinomial": ("Multinomial",),
+        "categorical": ("Categorical",),
+        "multinomial": ("Multinomial",),
         "one_hot_categorical": (
-            "OneHotCategorical", "OneHotCategoricalStraightThrough",
+            "OneHotCategorical",
+            "OneHotCategoricalStraightThrough",
         ),
     },
     _gamma: {
-        "beta": ("Beta",), "chi2": ("Chi2",), "dirichlet": ("Dirichlet",),
-        "fishersnedecor": ("FisherSnedecor",), "gamma": ("Gamma",),
+        "beta": ("Beta",),
+        "chi2": ("Chi2",),
+        "dirichlet": ("Dirichlet",),
+        "fishersnedecor": ("FisherSnedecor",),
+        "gamma": ("Gamma",),
         "studentT": ("StudentT",),
     },
     _gaussian: {
@@ -74,23 +82,27 @@ _FAMILIES = {
     },
     _matrices: {"lkj_cholesky": ("LKJCholesky",), "wishart": ("Wishart",)},
     _positive: {
-        "gumbel": ("Gumbel",), "half_cauchy": ("HalfCauchy",),
-        "half_normal": ("HalfNormal",), "inverse_gamma": ("InverseGamma",),
-        "kumaraswamy": ("Kumaraswamy",), "log_normal": ("LogNormal",),
-        "logistic_normal": ("LogisticNormal",), "pareto": ("Pareto",),
+        "gumbel": ("Gumbel",),
+        "half_cauchy": ("HalfCauchy",),
+        "half_normal": ("HalfNormal",),
+        "inverse_gamma": ("InverseGamma",),
+        "kumaraswamy": ("Kumaraswamy",),
+        "log_normal": ("LogNormal",),
+        "logistic_normal": ("LogisticNormal",),
+        "pareto": ("Pareto",),
         "weibull": ("Weibull",),
     },
     _real: {
-        "cauchy": ("Cauchy",), "laplace": ("Laplace",), "normal": ("Normal",),
+        "cauchy": ("Cauchy",),
+        "laplace": ("Laplace",),
+        "normal": ("Normal",),
         "von_mises": ("VonMises",),
     },
     _relaxed: {
         "relaxed_bernoulli": ("RelaxedBernoulli", "LogitRelaxedBernoulli"),
-        "relaxed_categorical": (
-            "RelaxedOneHotCategorical", "ExpRelaxedCategorical",
-        ),
+        "relaxed_categorical": ("RelaxedOneHotCategorical", "ExpRelaxedCategorical"),
     },
-}  # fmt: skip
+}
 for _module, _names in _FAMILIES.items():
     for _name, _classes in _names.items():
         _sys.modules[f"{__name__}.{_name}"] = globals()[_name] = _module

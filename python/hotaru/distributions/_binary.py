@@ -18,10 +18,7 @@ from .utils import broadcast_all, lazy_property
 class Bernoulli(ProbsOrLogits, ExponentialFamily):
     """1 with probability `probs`, else 0."""
 
-    arg_constraints = {
-        "probs": constraints.unit_interval,
-        "logits": constraints.real,
-    }
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
     has_enumerate_support = True
     _mean_carrier_measure = 0
@@ -52,9 +49,7 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
     def log_prob(self, value: Tensor) -> Tensor:
         value = self._validated(value)
         logits, value = broadcast_all(self.logits, value)
-        return -binary_cross_entropy_with_logits(
-            logits, value, reduction="none"
-        )
+        return -binary_cross_entropy_with_logits(logits, value, reduction="none")
 
     def entropy(self) -> Tensor:
         return binary_cross_entropy_with_logits(
@@ -62,9 +57,7 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
         )
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        values = torch.arange(
-            2, dtype=self._param.dtype, device=self._param.device
-        )
+        values = torch.arange(2, dtype=self._param.dtype, device=self._param.device)
         return self._all_values(values, expand)
 
     @property
@@ -176,16 +169,12 @@ class Binomial(_OfTries, Distribution):
     def sample(self, sample_shape=()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
-            return binomial(
-                self.total_count.expand(shape), self.probs.expand(shape)
-            )
+            return binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         value, n = self._validated(value), self.total_count
         ways = (
-            torch.lgamma(n + 1)
-            - torch.lgamma(value + 1)
-            - torch.lgamma(n - value + 1)
+            torch.lgamma(n + 1) - torch.lgamma(value + 1) - torch.lgamma(n - value + 1)
         )
         # n log(1 + exp(logits)), which does not overflow.
         softplus = _positive_part(self.logits) + torch.log1p(
@@ -246,9 +235,7 @@ class NegativeBinomial(_OfTries, Distribution):
     @lazy_property
     def _gamma(self) -> Gamma:
         """Distribution of the rates that the counts are Poisson's with."""
-        return Gamma(
-            self.total_count, torch.exp(-self.logits), validate_args=False
-        )
+        return Gamma(self.total_count, torch.exp(-self.logits), validate_args=False)
 
     def sample(self, sample_shape=()) -> Tensor:
         with torch.no_grad():
@@ -256,11 +243,7 @@ class NegativeBinomial(_OfTries, Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         value, n = self._validated(value), self.total_count
-        ways = (
-            torch.lgamma(n + value)
-            - torch.lgamma(1.0 + value)
-            - torch.lgamma(n)
-        )
+        ways = torch.lgamma(n + value) - torch.lgamma(1.0 + value) - torch.lgamma(n)
         ways = ways.masked_fill(n + value == 0.0, 0.0)
         tries = n * logsigmoid(-self.logits) + value * logsigmoid(self.logits)
         return tries + ways

@@ -155,9 +155,7 @@ class GeneralizedPareto(Distribution):
 
     def _limit(self):
         """Where the concentration is 0 as good as, and one that is not."""
-        near = torch.isclose(
-            self.concentration, torch.zeros_like(self.concentration)
-        )
+        near = torch.isclose(self.concentration, torch.zeros_like(self.concentration))
         return near, torch.where(
             near, torch.ones_like(self.concentration), self.concentration
         )
@@ -223,10 +221,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     divided by is near 0, series in p - 1/2 are used instead.
     """
 
-    arg_constraints = {
-        "probs": constraints.unit_interval,
-        "logits": constraints.real,
-    }
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
     has_rsample = True
     _mean_carrier_measure = 0
@@ -267,9 +262,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         stable, p = self._stable()
         below = torch.where(p <= 0.5, p, torch.zeros_like(p))
         above = torch.where(p >= 0.5, p, torch.ones_like(p))
-        exact = torch.log(
-            torch.abs(torch.log1p(-p) - torch.log(p))
-        ) - torch.where(
+        exact = torch.log(torch.abs(torch.log1p(-p) - torch.log(p))) - torch.where(
             p <= 0.5, torch.log1p(-2.0 * below), torch.log(2.0 * above - 1.0)
         )
         x = (self.probs - 0.5).pow(2)
@@ -297,9 +290,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     def rsample(self, sample_shape=()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         like = self.probs
-        return self.icdf(
-            torch.rand(shape, dtype=like.dtype, device=like.device)
-        )
+        return self.icdf(torch.rand(shape, dtype=like.dtype, device=like.device))
 
     def log_prob(self, value: Tensor) -> Tensor:
         value = self._validated(value)
@@ -319,9 +310,9 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
 
     def icdf(self, value: Tensor) -> Tensor:
         stable, p = self._stable()
-        exact = (
-            torch.log1p(-p + value * (2.0 * p - 1.0)) - torch.log1p(-p)
-        ) / (torch.log(p) - torch.log1p(-p))
+        exact = (torch.log1p(-p + value * (2.0 * p - 1.0)) - torch.log1p(-p)) / (
+            torch.log(p) - torch.log1p(-p)
+        )
         return torch.where(stable, exact, value)
 
     def entropy(self) -> Tensor:
@@ -337,8 +328,6 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         low, high = (lim - 0.5 for lim in self._lims)
         stable = (x <= low) | (x > high)
         safe = torch.where(stable, x, low * torch.ones_like(x))
-        exact = torch.log(torch.abs(torch.exp(safe) - 1.0)) - torch.log(
-            torch.abs(safe)
-        )
+        exact = torch.log(torch.abs(torch.exp(safe) - 1.0)) - torch.log(torch.abs(safe))
         series = 0.5 * x + x.pow(2) / 24.0 - x.pow(4) / 2880.0
         return torch.where(stable, exact, series)

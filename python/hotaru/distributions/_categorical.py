@@ -16,10 +16,7 @@ from .utils import broadcast_all
 class _AmongN(ProbsOrLogits):
     """Normalizes probabilities or logits along the last dimension."""
 
-    arg_constraints = {
-        "probs": constraints.simplex,
-        "logits": constraints.real_vector,
-    }
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     _binary = False
 
     def _normalize(self, probs, logits) -> Size:
@@ -27,9 +24,7 @@ class _AmongN(ProbsOrLogits):
         value = self._only_one(probs, logits)
         if value.dim() < 1:
             name = "`probs`" if logits is None else "`logits`"
-            raise ValueError(
-                f"{name} parameter must be at least one-dimensional."
-            )
+            raise ValueError(f"{name} parameter must be at least one-dimensional.")
         if probs is not None:
             value = value / value.sum(-1, keepdim=True)
         else:
@@ -163,9 +158,7 @@ class OneHotCategorical(_OfCategorical):
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         n, batch = self._event_shape[0], self._batch_shape
-        values = torch.eye(
-            n, dtype=self._param.dtype, device=self._param.device
-        )
+        values = torch.eye(n, dtype=self._param.dtype, device=self._param.device)
         values = values.view((n,) + (1,) * len(batch) + (n,))
         return values.expand((n,) + batch + (n,)) if expand else values
 
@@ -192,9 +185,7 @@ class Multinomial(_OfCategorical):
         self, total_count: int = 1, probs=None, logits=None, validate_args=None
     ) -> None:
         if not isinstance(total_count, int):
-            raise NotImplementedError(
-                "inhomogeneous total_count is not supported"
-            )
+            raise NotImplementedError("inhomogeneous total_count is not supported")
         self.total_count = total_count
         self._categorical = Categorical(probs=probs, logits=logits)
         super().__init__(

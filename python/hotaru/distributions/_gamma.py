@@ -51,9 +51,7 @@ class Gamma(ExponentialFamily):
         return value
 
     def log_prob(self, value: Tensor) -> Tensor:
-        value = torch.as_tensor(
-            value, dtype=self.rate.dtype, device=self.rate.device
-        )
+        value = torch.as_tensor(value, dtype=self.rate.dtype, device=self.rate.device)
         value = self._validated(value)
         return (
             torch.xlogy(self.concentration, self.rate)
@@ -139,9 +137,7 @@ class Dirichlet(ExponentialFamily):
         mode = excess / excess.sum(-1, True)
         # All at most 1: the density is greatest in a corner.
         corners = (self.concentration < 1).all(dim=-1)
-        best = torch.nn.functional.one_hot(
-            mode.argmax(dim=-1), excess.shape[-1]
-        )
+        best = torch.nn.functional.one_hot(mode.argmax(dim=-1), excess.shape[-1])
         return torch.where(corners.unsqueeze(-1), best.to(mode), mode)
 
     @property
@@ -160,9 +156,7 @@ class Dirichlet(ExponentialFamily):
             torch.lgamma(self.concentration).sum(-1)
             - torch.lgamma(total)
             - (n - total) * torch.digamma(total)
-            - (
-                (self.concentration - 1.0) * torch.digamma(self.concentration)
-            ).sum(-1)
+            - ((self.concentration - 1.0) * torch.digamma(self.concentration)).sum(-1)
         )
 
     @property
@@ -183,15 +177,11 @@ class Beta(ExponentialFamily):
     support = constraints.unit_interval
     has_rsample = True
 
-    def __init__(
-        self, concentration1, concentration0, validate_args=None
-    ) -> None:
+    def __init__(self, concentration1, concentration0, validate_args=None) -> None:
         both = torch.stack(broadcast_all(concentration1, concentration0), -1)
         # The first share of a point of two.
         self._dirichlet = Dirichlet(both, validate_args=validate_args)
-        super().__init__(
-            self._dirichlet._batch_shape, validate_args=validate_args
-        )
+        super().__init__(self._dirichlet._batch_shape, validate_args=validate_args)
 
     @property
     def concentration1(self) -> Tensor:
@@ -212,11 +202,7 @@ class Beta(ExponentialFamily):
     @property
     def variance(self) -> Tensor:
         total = self.concentration1 + self.concentration0
-        return (
-            self.concentration1
-            * self.concentration0
-            / (total.pow(2) * (total + 1))
-        )
+        return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape=()) -> Tensor:
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
@@ -239,10 +225,7 @@ class Beta(ExponentialFamily):
 class FisherSnedecor(Distribution):
     """The ratio of two chi-squares, each over its degrees of freedom."""
 
-    arg_constraints = {
-        "df1": constraints.positive,
-        "df2": constraints.positive,
-    }
+    arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive
     has_rsample = True
 
@@ -339,9 +322,7 @@ class StudentT(Distribution):
             + torch.lgamma(0.5 * self.df)
             - torch.lgamma(0.5 * (self.df + 1.0))
         )
-        return (
-            -0.5 * (self.df + 1.0) * torch.log1p(y**2.0 / self.df) - normalizer
-        )
+        return -0.5 * (self.df + 1.0) * torch.log1p(y**2.0 / self.df) - normalizer
 
     def entropy(self) -> Tensor:
         half, more = 0.5 * self.df, 0.5 * (self.df + 1)

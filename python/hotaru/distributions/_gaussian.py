@@ -30,9 +30,7 @@ def squared_distance(factor: Tensor, x: Tensor) -> Tensor:
     batch = factor.shape[:-2]
     extra = x.dim() - 1 - len(batch)
     if extra <= 0 or x.shape[extra:-1] != batch:
-        solved = torch.linalg.solve_triangular(
-            factor, x.unsqueeze(-1), upper=False
-        )
+        solved = torch.linalg.solve_triangular(factor, x.unsqueeze(-1), upper=False)
         return solved.squeeze(-1).pow(2).sum(-1)
     shared = x.shape[:extra]
     columns = x.reshape((-1,) + batch + x.shape[-1:]).movedim(0, -1)
@@ -49,9 +47,7 @@ def factor_of_precision(precision: Tensor) -> Tensor:
     """
     reversed_ = torch.linalg.cholesky(torch.flip(precision, (-2, -1)))
     upper = torch.flip(reversed_, (-2, -1))
-    eye = torch.eye(
-        precision.shape[-1], dtype=precision.dtype, device=precision.device
-    )
+    eye = torch.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device)
     return torch.linalg.solve_triangular(upper.mT, eye, upper=False)
 
 
@@ -116,9 +112,7 @@ class ByMatrix:
 
     @lazy_property
     def precision_matrix(self) -> Tensor:
-        return self._of_batch(
-            torch.cholesky_inverse(self._unbroadcasted_scale_tril)
-        )
+        return self._of_batch(torch.cholesky_inverse(self._unbroadcasted_scale_tril))
 
 
 class MultivariateNormal(ByMatrix, Centered):
@@ -150,9 +144,7 @@ class MultivariateNormal(ByMatrix, Centered):
         batch = torch.broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
         setattr(self, name, matrix.expand(batch + (-1, -1)))
         self.loc = loc.expand(batch + (-1,))
-        super().__init__(
-            batch, self.loc.shape[-1:], validate_args=validate_args
-        )
+        super().__init__(batch, self.loc.shape[-1:], validate_args=validate_args)
         self._keep_factor(given)
 
     @property
@@ -209,13 +201,10 @@ class LowRankMultivariateNormal(Centered):
             )
         if cov_factor.shape[-2:-1] != event:
             raise ValueError(
-                "cov_factor must be a batch of matrices with shape "
-                f"{event[0]} x m"
+                f"cov_factor must be a batch of matrices with shape {event[0]} x m"
             )
         if cov_diag.shape[-1:] != event:
-            raise ValueError(
-                f"cov_diag must be a batch of vectors with shape {event}"
-            )
+            raise ValueError(f"cov_diag must be a batch of vectors with shape {event}")
         try:
             batch = torch.broadcast_shapes(
                 loc.shape[:-1], cov_factor.shape[:-2], cov_diag.shape[:-1]
@@ -233,23 +222,19 @@ class LowRankMultivariateNormal(Centered):
         self._unbroadcasted_cov_diag = cov_diag
         weighted = cov_factor.mT / cov_diag.unsqueeze(-2)
         self._capacitance_tril = torch.linalg.cholesky(
-            weighted @ cov_factor + torch.eye(
-                cov_factor.shape[-1],
-                dtype=cov_factor.dtype,
-                device=cov_factor.device,
+            weighted @ cov_factor
+            + torch.eye(
+                cov_factor.shape[-1], dtype=cov_factor.dtype, device=cov_factor.device
             )
-        )  # fmt: skip
+        )
 
     def _of_batch(self, matrix: Tensor) -> Tensor:
-        return matrix.expand(
-            self._batch_shape + self._event_shape + self._event_shape
-        )
+        return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
 
     @lazy_property
     def variance(self) -> Tensor:
         variance = (
-            self._unbroadcasted_cov_factor.pow(2).sum(-1)
-            + self._unbroadcasted_cov_diag
+            self._unbroadcasted_cov_factor.pow(2).sum(-1) + self._unbroadcasted_cov_diag
         )
         return variance.expand(self._batch_shape + self._event_shape)
 
@@ -259,9 +244,7 @@ class LowRankMultivariateNormal(Centered):
         root = self._unbroadcasted_cov_diag.sqrt().unsqueeze(-1)
         scaled = self._unbroadcasted_cov_factor / root
         scaled = scaled @ scaled.mT
-        eye = torch.eye(
-            scaled.shape[-1], dtype=scaled.dtype, device=scaled.device
-        )
+        eye = torch.eye(scaled.shape[-1], dtype=scaled.dtype, device=scaled.device)
         return self._of_batch(root * torch.linalg.cholesky(scaled + eye))
 
     @lazy_property
@@ -312,16 +295,12 @@ class LowRankMultivariateNormal(Centered):
         """Distances x' covariance^-1 x of vectors."""
         weighted = x / self._unbroadcasted_cov_diag
         few = matrix_times(self._unbroadcasted_cov_factor.mT, weighted)
-        return (weighted * x).sum(-1) - squared_distance(
-            self._capacitance_tril, few
-        )
+        return (weighted * x).sum(-1) - squared_distance(self._capacitance_tril, few)
 
     def log_prob(self, value: Tensor) -> Tensor:
         diff = self._validated(value) - self.loc
         constant = self._event_shape[0] * math.log(2 * math.pi)
-        return -0.5 * (
-            constant + self.log_determinant() + self.squared_distance(diff)
-        )
+        return -0.5 * (constant + self.log_determinant() + self.squared_distance(diff))
 
     def entropy(self) -> Tensor:
         constant = self._event_shape[0] * (1.0 + math.log(2 * math.pi))

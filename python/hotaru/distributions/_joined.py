@@ -13,26 +13,19 @@ from .utils import _sum_rightmost
 class _Joined(Transform):
     def __init__(self, tseq, dim: int, cache_size: int) -> None:
         if not all(isinstance(t, Transform) for t in tseq):
-            raise AssertionError(
-                "All elements of tseq must be Transform instances"
-            )
+            raise AssertionError("All elements of tseq must be Transform instances")
         super().__init__(cache_size=cache_size)
-        self.transforms = [
-            t.with_cache(cache_size) if cache_size else t for t in tseq
-        ]
+        self.transforms = [t.with_cache(cache_size) if cache_size else t for t in tseq]
         self.dim = dim
 
     @property
     def bijective(self) -> bool:
         return all(t.bijective for t in self.transforms)
 
-    def _need(
-        self, value: Tensor, size: int, told: str, name="tensor", short="x"
-    ):
+    def _need(self, value: Tensor, size: int, told: str, name="tensor", short="x"):
         if not -value.dim() <= self.dim < value.dim():
             raise AssertionError(
-                f"dim {self.dim} out of range for {name} with {value.dim()} "
-                "dimensions"
+                f"dim {self.dim} out of range for {name} with {value.dim()} dimensions"
             )
         if value.size(self.dim) != size:
             raise AssertionError(
@@ -44,9 +37,7 @@ class _Joined(Transform):
 class CatTransform(_Joined):
     """Slices along `dim`, of lengths `lengths` (1), a transform for each."""
 
-    def __init__(
-        self, tseq, dim: int = 0, lengths=None, cache_size: int = 0
-    ) -> None:
+    def __init__(self, tseq, dim: int = 0, lengths=None, cache_size: int = 0) -> None:
         super().__init__(tseq, dim, cache_size)
         self.lengths = list(lengths or [1] * len(self.transforms))
         if len(self.lengths) != len(self.transforms):
@@ -119,9 +110,7 @@ class StackTransform(_Joined):
 
     @constraints.dependent_property
     def codomain(self):
-        return constraints.stack(
-            [t.codomain for t in self.transforms], self.dim
-        )
+        return constraints.stack([t.codomain for t in self.transforms], self.dim)
 
     def _parts(self, value: Tensor):
         return zip(self.transforms, value.unbind(self.dim))

@@ -15,11 +15,7 @@ from .. import Tensor
 from ..nn.functional import logsigmoid, pad, softplus
 from . import constraints
 from ._transform import _TOO_FEW, Transform
-from .utils import (
-    broadcast_all,
-    tril_matrix_to_vec,
-    vec_to_tril_matrix,
-)
+from .utils import broadcast_all, tril_matrix_to_vec, vec_to_tril_matrix
 
 
 class _Rising(Transform):
@@ -151,9 +147,7 @@ class AffineTransform(Transform):
     bijective = True
     _compared = ("loc", "scale")
 
-    def __init__(
-        self, loc, scale, event_dim: int = 0, cache_size: int = 0
-    ) -> None:
+    def __init__(self, loc, scale, event_dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
         self.loc = loc
         self.scale = scale
@@ -358,9 +352,7 @@ class CorrCholeskyTransform(Transform):
         partial = torch.tanh(x).clamp(min=-1 + eps, max=1 - eps)
         partial = vec_to_tril_matrix(partial, diag=-1)
         left = (1 - partial**2).sqrt().cumprod(-1)
-        unit = torch.eye(
-            partial.shape[-1], dtype=partial.dtype, device=partial.device
-        )
+        unit = torch.eye(partial.shape[-1], dtype=partial.dtype, device=partial.device)
         return (partial + unit) * pad(left[..., :-1], [1, 0], value=1)
 
     def _inverse(self, y: Tensor) -> Tensor:
@@ -369,9 +361,7 @@ class CorrCholeskyTransform(Transform):
         partial = tril_matrix_to_vec(y, diag=-1) / left.sqrt()
         return (partial.log1p() - partial.neg().log1p()) / 2
 
-    def log_abs_det_jacobian(
-        self, x: Tensor, y: Tensor, intermediates=None
-    ) -> Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor, intermediates=None) -> Tensor:
         # Entries below the diagonal count, but the last one of each row.
         left = tril_matrix_to_vec(1 - (y * y).cumsum(-1), diag=-2)
         tanh = (x + softplus(-2 * x) - math.log(2.0)).sum(-1)

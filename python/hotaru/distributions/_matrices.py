@@ -141,9 +141,7 @@ class Wishart(ByMatrix, ExponentialFamily):
     def _log_determinant(self) -> Tensor:
         """Logarithm of the determinant of 2 V, for the covariance V."""
         p = self._event_shape[-1]
-        return p * math.log(2) + 2 * log_diagonal(
-            self._unbroadcasted_scale_tril
-        )
+        return p * math.log(2) + 2 * log_diagonal(self._unbroadcasted_scale_tril)
 
     def log_prob(self, value: Tensor) -> Tensor:
         value, p = self._validated(value), self._event_shape[-1]
@@ -208,9 +206,7 @@ class LKJCholesky(Distribution):
     def _beta(self) -> Beta:
         """Law of the squared length that rows have left of the diagonal."""
         like = self.concentration
-        before = torch.arange(
-            self.dim - 1, dtype=like.dtype, device=like.device
-        )
+        before = torch.arange(self.dim - 1, dtype=like.dtype, device=like.device)
         # The first row has none: any number will do.
         before = torch.cat([before.new_zeros((1,)), before])
         last = like + 0.5 * (self.dim - 2)

@@ -70,9 +70,7 @@ class LogisticNormal(TransformedDistribution):
         base = Normal(loc, scale, validate_args=validate_args)
         if not base.batch_shape:
             base = base.expand([1])
-        super().__init__(
-            base, StickBreakingTransform(), validate_args=validate_args
-        )
+        super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
 
     @property
     def loc(self) -> Tensor:
@@ -202,9 +200,7 @@ class HalfCauchy(_Half):
     def log_prob(self, value) -> Tensor:
         """Takes a number, too, in the dtype of the scale."""
         value = torch.as_tensor(
-            self._validated(value),
-            dtype=self.scale.dtype,
-            device=self.scale.device,
+            self._validated(value), dtype=self.scale.dtype, device=self.scale.device
         )
         return super().log_prob(value)
 
@@ -259,9 +255,7 @@ class Kumaraswamy(TransformedDistribution):
     support = constraints.unit_interval
     has_rsample = True
 
-    def __init__(
-        self, concentration1, concentration0, validate_args=None
-    ) -> None:
+    def __init__(self, concentration1, concentration0, validate_args=None) -> None:
         self.concentration1, self.concentration0 = broadcast_all(
             concentration1, concentration0
         )
@@ -316,10 +310,7 @@ class Kumaraswamy(TransformedDistribution):
 class Pareto(TransformedDistribution):
     """More than `scale`, survival (scale / x)^alpha."""
 
-    arg_constraints = {
-        "alpha": constraints.positive,
-        "scale": constraints.positive,
-    }
+    arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}
 
     def __init__(self, scale, alpha, validate_args=None) -> None:
         self.scale, self.alpha = broadcast_all(scale, alpha)
@@ -360,9 +351,7 @@ class Weibull(TransformedDistribution):
 
     def __init__(self, scale, concentration, validate_args=None) -> None:
         self.scale, self.concentration = broadcast_all(scale, concentration)
-        base = Exponential(
-            torch.ones_like(self.scale), validate_args=validate_args
-        )
+        base = Exponential(torch.ones_like(self.scale), validate_args=validate_args)
         transforms = [
             PowerTransform(exponent=self.concentration.reciprocal()),
             AffineTransform(loc=0, scale=self.scale),

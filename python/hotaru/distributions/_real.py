@@ -16,10 +16,7 @@ from .utils import _standard_normal, broadcast_all
 class _LocationScale(Centered):
     """Symmetric round `loc`, as wide as `scale`."""
 
-    arg_constraints = {
-        "loc": constraints.real,
-        "scale": constraints.positive,
-    }
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     has_rsample = True
 
@@ -44,9 +41,7 @@ class Normal(_LocationScale, ExponentialFamily):
     def sample(self, sample_shape=()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
-            return torch.normal(
-                self.loc.expand(shape), self.scale.expand(shape)
-            )
+            return torch.normal(self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape=()) -> Tensor:
         shape = self._extended_shape(sample_shape)
@@ -66,9 +61,7 @@ class Normal(_LocationScale, ExponentialFamily):
         return 0.5 * (1 + torch.erf(z / math.sqrt(2)))
 
     def icdf(self, value: Tensor) -> Tensor:
-        return self.loc + self.scale * torch.erfinv(2 * value - 1) * math.sqrt(
-            2
-        )
+        return self.loc + self.scale * torch.erfinv(2 * value - 1) * math.sqrt(2)
 
     def entropy(self) -> Tensor:
         return 0.5 + 0.5 * math.log(2 * math.pi) + torch.log(self.scale)
@@ -109,9 +102,7 @@ class Laplace(_LocationScale):
 
     def icdf(self, value: Tensor) -> Tensor:
         term = value - 0.5
-        return self.loc - self.scale * term.sign() * torch.log1p(
-            -2 * term.abs()
-        )
+        return self.loc - self.scale * term.sign() * torch.log1p(-2 * term.abs())
 
     def entropy(self) -> Tensor:
         return 1 + torch.log(2 * self.scale)
@@ -157,10 +148,7 @@ class VonMises(Centered):
     precision where draws are rejected or accepted.
     """
 
-    arg_constraints = {
-        "loc": constraints.real,
-        "concentration": constraints.positive,
-    }
+    arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real
     has_rsample = False
 

@@ -21,10 +21,7 @@ from .utils import broadcast_all, clamp_probs
 class LogitRelaxedBernoulli(ProbsOrLogits, Distribution):
     """The logits of `RelaxedBernoulli`."""
 
-    arg_constraints = {
-        "probs": constraints.unit_interval,
-        "logits": constraints.real,
-    }
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.real
 
     def __init__(

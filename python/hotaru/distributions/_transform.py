@@ -45,9 +45,7 @@ class Transform:
     def event_dim(self) -> int:
         if self.domain.event_dim == self.codomain.event_dim:
             return self.domain.event_dim
-        raise ValueError(
-            "Please use either .domain.event_dim or .codomain.event_dim"
-        )
+        raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
 
     @property
     def inv(self) -> Transform:
@@ -72,17 +70,14 @@ class Transform:
             return self
         arguments = self._arguments()
         if arguments is None:
-            raise NotImplementedError(
-                f"{type(self)}.with_cache is not implemented"
-            )
+            raise NotImplementedError(f"{type(self)}.with_cache is not implemented")
         return type(self)(*arguments, cache_size=cache_size)
 
     def __eq__(self, other: object) -> bool:
         if self is other or self._compared is None:
             return self is other
         return isinstance(other, type(self)) and all(
-            _same(getattr(self, name), getattr(other, name))
-            for name in self._compared
+            _same(getattr(self, name), getattr(other, name)) for name in self._compared
         )
 
     def __ne__(self, other: object) -> bool:
@@ -188,9 +183,7 @@ class _InverseTransform(Transform):
 def _widened(constraint, event_dim: int):
     """The constraint with events of at least `event_dim` dimensions."""
     missing = event_dim - constraint.event_dim
-    return (
-        constraints.independent(constraint, missing) if missing else constraint
-    )
+    return constraints.independent(constraint, missing) if missing else constraint
 
 
 def _end_of_chain(parts, near: str, far: str):
@@ -359,9 +352,7 @@ class ReshapeTransform(Transform):
         self.in_shape = Size(in_shape)
         self.out_shape = Size(out_shape)
         if self.in_shape.numel() != self.out_shape.numel():
-            raise ValueError(
-                "in_shape, out_shape have different numbers of elements"
-            )
+            raise ValueError("in_shape, out_shape have different numbers of elements")
         super().__init__(cache_size=cache_size)
 
     def _arguments(self) -> tuple:
@@ -399,7 +390,5 @@ def _replaced(shape, old: Size, new: Size):
         raise ValueError(_TOO_FEW)
     cut = len(shape) - len(old)
     if shape[cut:] != old:
-        raise ValueError(
-            f"Shape mismatch: expected {shape[cut:]} but got {old}"
-        )
+        raise ValueError(f"Shape mismatch: expected {shape[cut:]} but got {old}")
     return shape[:cut] + new

@@ -58,9 +58,7 @@ transform_to = ConstraintRegistry()
 
 def _half_line(bound: str, direction: int):
     def factory(constraint):
-        affine = transforms.AffineTransform(
-            getattr(constraint, bound), direction
-        )
+        affine = transforms.AffineTransform(getattr(constraint, bound), direction)
         return transforms.ComposeTransform([transforms.ExpTransform(), affine])
 
     return factory
@@ -69,10 +67,7 @@ def _half_line(bound: str, direction: int):
 def _to_interval(constraint):
     low, high = constraint.lower_bound, constraint.upper_bound
     sigmoid = transforms.SigmoidTransform()
-    if all(isinstance(b, Number) for b in (low, high)) and (low, high) == (
-        0,
-        1,
-    ):
+    if all(isinstance(b, Number) for b in (low, high)) and (low, high) == (0, 1):
         return sigmoid
     affine = transforms.AffineTransform(low, high - low)
     return transforms.ComposeTransform([sigmoid, affine])
@@ -96,11 +91,7 @@ for _constraint, _bijection, _transform in (
         _always(transforms.StickBreakingTransform),
         _always(transforms.SoftmaxTransform),
     ),
-    (
-        constraints.lower_cholesky,
-        None,
-        _always(transforms.LowerCholeskyTransform),
-    ),
+    (constraints.lower_cholesky, None, _always(transforms.LowerCholeskyTransform)),
     (constraints.positive_definite, None, _DEFINITE),
     (constraints.positive_semidefinite, None, _DEFINITE),
     (constraints.corr_cholesky, _CORRELATION, _CORRELATION),
@@ -119,16 +110,13 @@ def _register_composites(registry: ConstraintRegistry) -> None:
     @registry.register(constraints.independent)
     def of_independent(constraint):
         return transforms.IndependentTransform(
-            registry(constraint.base_constraint),
-            constraint.reinterpreted_batch_ndims,
+            registry(constraint.base_constraint), constraint.reinterpreted_batch_ndims
         )
 
     @registry.register(constraints.cat)
     def of_cat(constraint):
         return transforms.CatTransform(
-            [registry(c) for c in constraint.cseq],
-            constraint.dim,
-            constraint.lengths,
+            [registry(c) for c in constraint.cseq], constraint.dim, constraint.lengths
         )
 
     @registry.register(constraints.stack)

@@ -10,15 +10,39 @@ from __future__ import annotations
 import hotaru as torch
 
 __all__ = [
-    "Constraint", "MixtureSameFamilyConstraint", "boolean", "cat",
-    "corr_cholesky", "dependent", "dependent_property", "greater_than",
-    "greater_than_eq", "half_open_interval", "independent",
-    "integer_interval", "interval", "is_dependent", "less_than",
-    "lower_cholesky", "lower_triangular", "multinomial", "nonnegative",
-    "nonnegative_integer", "one_hot", "positive", "positive_definite",
-    "positive_integer", "positive_semidefinite", "real", "real_vector",
-    "simplex", "square", "stack", "symmetric", "unit_interval",
-]  # fmt: skip
+    "Constraint",
+    "MixtureSameFamilyConstraint",
+    "boolean",
+    "cat",
+    "corr_cholesky",
+    "dependent",
+    "dependent_property",
+    "greater_than",
+    "greater_than_eq",
+    "half_open_interval",
+    "independent",
+    "integer_interval",
+    "interval",
+    "is_dependent",
+    "less_than",
+    "lower_cholesky",
+    "lower_triangular",
+    "multinomial",
+    "nonnegative",
+    "nonnegative_integer",
+    "one_hot",
+    "positive",
+    "positive_definite",
+    "positive_integer",
+    "positive_semidefinite",
+    "real",
+    "real_vector",
+    "simplex",
+    "square",
+    "stack",
+    "symmetric",
+    "unit_interval",
+]
 
 
 class Constraint:
@@ -40,9 +64,7 @@ class Constraint:
 class _Dependent(Constraint):
     """A set that only other variables determine."""
 
-    def __init__(
-        self, *, is_discrete=NotImplemented, event_dim=NotImplemented
-    ) -> None:
+    def __init__(self, *, is_discrete=NotImplemented, event_dim=NotImplemented) -> None:
         self._is_discrete = is_discrete
         self._event_dim = event_dim
         super().__init__()
@@ -50,9 +72,7 @@ class _Dependent(Constraint):
     def _known(self, name: str):
         value = getattr(self, "_" + name)
         if value is NotImplemented:
-            raise NotImplementedError(
-                f".{name} cannot be determined statically"
-            )
+            raise NotImplementedError(f".{name} cannot be determined statically")
         return value
 
     @property
@@ -103,9 +123,7 @@ def is_dependent(constraint) -> bool:
 
 def _need_dims(value, event_dim: int) -> None:
     if value.dim() < event_dim:
-        raise ValueError(
-            f"Expected value.dim() >= {event_dim} but got {value.dim()}"
-        )
+        raise ValueError(f"Expected value.dim() >= {event_dim} but got {value.dim()}")
 
 
 class _IndependentConstraint(Constraint):
@@ -155,9 +173,7 @@ class MixtureSameFamilyConstraint(Constraint):
         return self.base_constraint.event_dim
 
     def check(self, value):
-        inside = self.base_constraint.check(
-            value.unsqueeze(-1 - self.event_dim)
-        )
+        inside = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
         _need_dims(value, self.event_dim)
         kept = value.dim() - self.event_dim
         return inside.reshape(inside.shape[:kept] + (-1,)).all(-1)
@@ -176,9 +192,7 @@ class _Bounded(Constraint):
             or given.keys() & named.keys()
             or set(self._shown) != {*given, *named}
         ):
-            raise TypeError(
-                f"{type(self).__name__}() takes {', '.join(self._shown)}"
-            )
+            raise TypeError(f"{type(self).__name__}() takes {', '.join(self._shown)}")
         self.__dict__.update(given, **named)
 
     def check(self, value):
@@ -188,16 +202,16 @@ class _Bounded(Constraint):
 
 def _bounded(name: str, inside, *shown: str, integer: bool = False) -> type:
     members = {
-        "_shown": shown, "_inside": staticmethod(inside),
-        "is_discrete": integer, "__module__": __name__,
-    }  # fmt: skip
+        "_shown": shown,
+        "_inside": staticmethod(inside),
+        "is_discrete": integer,
+        "__module__": __name__,
+    }
     return type(name, (_Bounded,), members)
 
 
 _GreaterThan = _bounded("_GreaterThan", lambda v, low: low < v, "lower_bound")
-_GreaterThanEq = _bounded(
-    "_GreaterThanEq", lambda v, low: low <= v, "lower_bound"
-)
+_GreaterThanEq = _bounded("_GreaterThanEq", lambda v, low: low <= v, "lower_bound")
 _LessThan = _bounded("_LessThan", lambda v, high: v < high, "upper_bound")
 _Interval = _bounded(
     "_Interval",
@@ -215,16 +229,10 @@ _IntegerInterval = _bounded(
     "_IntegerInterval", _Interval._inside, *_Interval._shown, integer=True
 )
 _IntegerLessThan = _bounded(
-    "_IntegerLessThan",
-    lambda v, high: v <= high,
-    "upper_bound",
-    integer=True,
+    "_IntegerLessThan", lambda v, high: v <= high, "upper_bound", integer=True
 )
 _IntegerGreaterThan = _bounded(
-    "_IntegerGreaterThan",
-    lambda v, low: v >= low,
-    "lower_bound",
-    integer=True,
+    "_IntegerGreaterThan", lambda v, low: v >= low, "lower_bound", integer=True
 )
 
 
@@ -248,9 +256,8 @@ def _corr_cholesky(value):
 def _square(value):
     rows, columns = value.shape[-2:]
     return torch.full(
-        value.shape[:-2], rows == columns, dtype=torch.bool,
-        device=value.device,
-    )  # fmt: skip
+        value.shape[:-2], rows == columns, dtype=torch.bool, device=value.device
+    )
 
 
 def _symmetric(value):
@@ -273,9 +280,11 @@ def _if_symmetric(test):
 def _set(name: str, inside, event_dim: int = 0, discrete: bool = False):
     """The class of a set without arguments."""
     members = {
-        "check": lambda self, value: inside(value), "event_dim": event_dim,
-        "is_discrete": discrete, "__module__": __name__,
-    }  # fmt: skip
+        "check": lambda self, value: inside(value),
+        "event_dim": event_dim,
+        "is_discrete": discrete,
+        "__module__": __name__,
+    }
     return type(name, (Constraint,), members)
 
 
@@ -288,9 +297,7 @@ _OneHot = _set(
 )
 _Real = _set("_Real", lambda v: v == v)  # all but NaN
 _Simplex = _set(
-    "_Simplex",
-    lambda v: (v >= 0).all(-1) & ((v.sum(-1) - 1).abs() < 1e-6),
-    event_dim=1,
+    "_Simplex", lambda v: (v >= 0).all(-1) & ((v.sum(-1) - 1).abs() < 1e-6), event_dim=1
 )
 _LowerTriangular = _set("_LowerTriangular", _lower_triangular, 2)
 _LowerCholesky = _set("_LowerCholesky", _lower_cholesky, 2)
@@ -327,9 +334,7 @@ class _Joined(Constraint):
 
     def __init__(self, cseq, dim: int = 0) -> None:
         if not all(isinstance(c, Constraint) for c in cseq):
-            raise AssertionError(
-                "All elements of cseq must be Constraint instances"
-            )
+            raise AssertionError("All elements of cseq must be Constraint instances")
         self.cseq = list(cseq)
         self.dim = dim
 
@@ -343,8 +348,7 @@ class _Joined(Constraint):
     def _need_dim(self, value) -> None:
         if not -value.dim() <= self.dim < value.dim():
             raise AssertionError(
-                f"dim {self.dim} out of range for value with {value.dim()} "
-                "dimensions"
+                f"dim {self.dim} out of range for value with {value.dim()} dimensions"
             )
 
 
@@ -356,8 +360,7 @@ class _Cat(_Joined):
         self.lengths = list(lengths or [1] * len(self.cseq))
         if len(self.lengths) != len(self.cseq):
             raise AssertionError(
-                f"lengths ({len(self.lengths)}) must match cseq "
-                f"({len(self.cseq)})"
+                f"lengths ({len(self.lengths)}) must match cseq ({len(self.cseq)})"
             )
 
     @property

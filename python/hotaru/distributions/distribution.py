@@ -110,9 +110,7 @@ class Distribution:
         return [
             c
             for c in cls.__mro__
-            if _is_ours(c)
-            and c is not Distribution
-            and "arg_constraints" in c.__dict__
+            if _is_ours(c) and c is not Distribution and "arg_constraints" in c.__dict__
         ]
 
     @classmethod

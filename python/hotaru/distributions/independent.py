@@ -86,9 +86,7 @@ class Independent(Distribution, Generic[D]):
         )
 
     def entropy(self) -> Tensor:
-        return _sum_rightmost(
-            self.base_dist.entropy(), self.reinterpreted_batch_ndims
-        )
+        return _sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         if self.reinterpreted_batch_ndims > 0:
@@ -99,6 +97,5 @@ class Independent(Distribution, Generic[D]):
 
     def __repr__(self) -> str:
         return (
-            f"{type(self).__name__}({self.base_dist}, "
-            f"{self.reinterpreted_batch_ndims})"
+            f"{type(self).__name__}({self.base_dist}, {self.reinterpreted_batch_ndims})"
         )

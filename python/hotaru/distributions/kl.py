@@ -116,12 +116,8 @@ _LOG = {
 }
 _DECAY = {
     Exponential: lambda p, scale: p.rate / (p.rate + scale.reciprocal()),
-    Gamma: lambda p, scale: (1 + (p.rate * scale).reciprocal()).pow(
-        -p.concentration
-    ),
-    Normal: lambda p, scale: torch.exp(
-        -p.loc / scale + 0.5 * (p.scale / scale).pow(2)
-    ),
+    Gamma: lambda p, scale: (1 + (p.rate * scale).reciprocal()).pow(-p.concentration),
+    Normal: lambda p, scale: torch.exp(-p.loc / scale + 0.5 * (p.scale / scale).pow(2)),
     Uniform: lambda p, scale: (
         (torch.exp(-p.low / scale) - torch.exp(-p.high / scale))
         * scale
@@ -185,31 +181,32 @@ _MEAN_OF_LOG = {
     Normal: (
         _log_normal,
         (
-            Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace,
-            Pareto, Uniform,
+            Beta,
+            ContinuousBernoulli,
+            Exponential,
+            Gamma,
+            Gumbel,
+            Laplace,
+            Pareto,
+            Uniform,
         ),
     ),
     Gumbel: (_log_gumbel, (Exponential, Gamma, Normal, Uniform)),
     Laplace: (_log_laplace, (Normal,)),
     Beta: (_log_beta, (Uniform,)),
     ContinuousBernoulli: (
-        lambda p, q: p.mean * q.logits
-        + torch.log1p(-q.probs)
-        + q._log_norm(),
+        lambda p, q: p.mean * q.logits + torch.log1p(-q.probs) + q._log_norm(),
         (Beta, Uniform),
     ),
     Uniform: (lambda p, q: -q._log_width(), (Beta, ContinuousBernoulli)),
     Pareto: (
-        lambda p, q: q.alpha.log()
-        + q.alpha * q.scale.log()
-        - (q.alpha + 1) * _LOG[Uniform](p),
+        lambda p, q: (
+            q.alpha.log() + q.alpha * q.scale.log() - (q.alpha + 1) * _LOG[Uniform](p)
+        ),
         (Uniform,),
     ),
-    Poisson: (
-        lambda p, q: torch.special.xlogy(p.probs, q.rate) - q.rate,
-        (Bernoulli,),
-    ),
-}  # fmt: skip
+    Poisson: (lambda p, q: torch.special.xlogy(p.probs, q.rate) - q.rate, (Bernoulli,)),
+}
 # Least and greatest value, of families that have both or one.
 _ENDS = {
     Beta: lambda d: (0.0, 1.0),
@@ -256,9 +253,7 @@ def _register_across() -> None:
             across(type_p, type_q, mean_of_log)
     for type_p, types in _ALWAYS_OUTSIDE.items():
         for type_q in types:
-            register_kl(type_p, type_q)(
-                lambda p, q: torch.full_like(p.mean, inf)
-            )
+            register_kl(type_p, type_q)(lambda p, q: torch.full_like(p.mean, inf))
 
 
 _register_across()
@@ -298,11 +293,7 @@ def _kl_binomial(p, q) -> Tensor:
             "KL between Binomials where q.total_count > p.total_count is not "
             "implemented"
         )
-    each = (
-        p.probs * (p.logits - q.logits)
-        + (-p.probs).log1p()
-        - (-q.probs).log1p()
-    )
+    each = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
     return _infinite_where(p.total_count > q.total_count, p.total_count * each)
 
 
@@ -344,9 +335,7 @@ def _kl_dirichlet(p, q) -> Tensor:
     cp, cq = p.concentration, q.concentration
     total = cp.sum(-1)
     normalizers = (
-        total.lgamma()
-        - cq.sum(-1).lgamma()
-        - (cp.lgamma() - cq.lgamma()).sum(-1)
+        total.lgamma() - cq.sum(-1).lgamma() - (cp.lgamma() - cq.lgamma()).sum(-1)
     )
     statistics = cp.digamma() - total.digamma().unsqueeze(-1)
     return normalizers + ((cp - cq) * statistics).sum(-1)
@@ -438,11 +427,7 @@ def _as_seen(q):
             lambda: q.precision_matrix.diagonal(dim1=-2, dim2=-1),
             lambda x: squared_distance(factor, x),
         )
-    return (
-        q.log_determinant(),
-        lambda: q.precision_diagonal(),
-        q.squared_distance,
-    )
+    return (q.log_determinant(), lambda: q.precision_diagonal(), q.squared_distance)
 
 
 def _kl_normals(p, q) -> Tensor:

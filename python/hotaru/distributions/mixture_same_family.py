@@ -53,9 +53,7 @@ class MixtureSameFamily(Distribution):
         self._mixture_distribution = mixture_distribution
         self._component_distribution = component_distribution
         self._num_component = count
-        super().__init__(
-            batch, component_distribution.event_shape, validate_args
-        )
+        super().__init__(batch, component_distribution.event_shape, validate_args)
         self._event_ndims = len(self._event_shape)
 
     def _batch_of_part(self, name: str, batch_shape: Size) -> Size:
@@ -111,9 +109,7 @@ class MixtureSameFamily(Distribution):
             chosen = self.mixture_distribution.sample(sample_shape)
             samples = self.component_distribution.sample(sample_shape)
             dim = len(sample_shape) + len(self.batch_shape)
-            index = chosen.reshape(
-                chosen.shape + (1,) * (self._event_ndims + 1)
-            )
+            index = chosen.reshape(chosen.shape + (1,) * (self._event_ndims + 1))
             index = index.expand(samples.shape[:dim] + (1,) + self.event_shape)
             return samples.gather(dim, index).squeeze(dim)
 

@@ -36,9 +36,7 @@ class TransformedDistribution(Distribution):
                 f"transforms must be a Transform or list, but was {transforms}"
             )
         elif not all(isinstance(t, Transform) for t in transforms):
-            raise ValueError(
-                "transforms must be a Transform or a list of Transforms"
-            )
+            raise ValueError("transforms must be a Transform or a list of Transforms")
         self.transforms = transforms
         whole = ComposeTransform(transforms)
         taken, given = whole.domain.event_dim, whole.codomain.event_dim
@@ -55,14 +53,10 @@ class TransformedDistribution(Distribution):
             batch = needed[: len(needed) - base_event_dim]
             base_distribution = base_distribution.expand(batch)
         if taken > base_event_dim:
-            base_distribution = Independent(
-                base_distribution, taken - base_event_dim
-            )
+            base_distribution = Independent(base_distribution, taken - base_event_dim)
         self.base_dist = base_distribution
         cut = len(result) - max(given, base_event_dim + given - taken)
-        super().__init__(
-            result[:cut], result[cut:], validate_args=validate_args
-        )
+        super().__init__(result[:cut], result[cut:], validate_args=validate_args)
 
     def _batch_of_part(self, name: str, batch_shape: Size) -> Size:
         shape = batch_shape + self.event_shape
@@ -108,8 +102,7 @@ class TransformedDistribution(Distribution):
             )
             y = x
         return log_prob + _sum_rightmost(
-            self.base_dist.log_prob(y),
-            event_dim - len(self.base_dist.event_shape),
+            self.base_dist.log_prob(y), event_dim - len(self.base_dist.event_shape)
         )
 
     def _monotonize_cdf(self, value: Tensor) -> Tensor:

@@ -47,8 +47,7 @@ def _dynamic(words: list[str], names: list[str]) -> dict:
         target, _, dim = place.rpartition(":")
         if not dim.isdigit() or not name:
             raise ValueError(
-                f"--dynamic {word}: write NAME=INPUT:DIMENSION, such as "
-                "batch=x:0"
+                f"--dynamic {word}: write NAME=INPUT:DIMENSION, such as batch=x:0"
             )
         if target not in found:
             raise ValueError(

@@ -51,9 +51,7 @@ def cond(trace, pred, true_fn, false_fn, operands):
         place_of(trace, kind, branch)
         for kind, branch in (("true_graph", first), ("false_graph", second))
     ]
-    node = trace.builder.graph.call_function(
-        cond_op, (test, *places, tuple(outside))
-    )
+    node = trace.builder.graph.call_function(cond_op, (test, *places, tuple(outside)))
     looks = [(value.fakes, value.facts) for value in first.values]
     return pytree.tree_unflatten(parts_of(trace, node, looks), first.spec)
 
@@ -66,9 +64,7 @@ def _check_same(trace, x, y) -> None:
         )
 
 
-def written(
-    trace, function, operands, called: str, own=(), alone=False
-) -> Branch:
+def written(trace, function, operands, called: str, own=(), alone=False) -> Branch:
     """The graph of a function.
 
     Args:
@@ -171,9 +167,7 @@ def parts_of(trace, node, looks: list) -> list[Traced]:
     trace.note(node)
     results = []
     for place, (fakes, facts) in enumerate(looks):
-        part = trace.builder.graph.call_function(
-            operator.getitem, (node, place)
-        )
+        part = trace.builder.graph.call_function(operator.getitem, (node, place))
         value = Value(trace.builder, part, fakes, facts)
         part.meta["stack"] = node.meta["stack"]
         trace.describe(part, value)

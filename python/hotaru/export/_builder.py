@@ -13,9 +13,12 @@ from ._values import Value
 __all__ = ["Builder"]
 
 _SIGNS = {
-    operator.add: "Add", operator.sub: "Sub", operator.mul: "Mul",
-    operator.truediv: "FloatTrueDiv", operator.pow: "FloatPow",
-}  # fmt: skip
+    operator.add: "Add",
+    operator.sub: "Sub",
+    operator.mul: "Mul",
+    operator.truediv: "FloatTrueDiv",
+    operator.pow: "FloatPow",
+}
 
 
 class Builder:
@@ -61,9 +64,7 @@ class Builder:
         return node
 
     def _input(self, name: str, value):
-        last = next(
-            (n for n in self.graph.nodes if n.op != "placeholder"), None
-        )
+        last = next((n for n in self.graph.nodes if n.op != "placeholder"), None)
         if last is None:
             node = self.graph.placeholder(name)
         else:
@@ -80,9 +81,7 @@ class Builder:
                 break
             place = len(home.outputs)
             home.outputs.append((value.node, value))
-            node = home.parent.graph.call_function(
-                operator.getitem, (home.node, place)
-            )
+            node = home.parent.graph.call_function(operator.getitem, (home.node, place))
             node.meta.update(val=value.fakes[0], facts=value.facts)
             node.meta["stack"] = home.node.meta.get("stack", [])
             value.home, value.node = home.parent, node
@@ -122,9 +121,7 @@ class Builder:
             if product is None:
                 product = self._plain(count)
             elif count != 1:
-                product = self._binary(
-                    operator.mul, self._plain(count), product
-                )
+                product = self._binary(operator.mul, self._plain(count), product)
             total = self._binary(operator.add, total, product)
         return total[1]
 
@@ -171,10 +168,7 @@ class Builder:
         e = Expression.of(Symbol(name))
         value, dim, offset, factor = self.trace.place_of(name)
         node = self.graph.create_node(
-            "call_function",
-            sym_size,
-            (self.node_of(value), dim),
-            name="sym_size_int",
+            "call_function", sym_size, (self.node_of(value), dim), name="sym_size_int"
         )
         size = e * factor + offset
         node.meta.update(val=self.trace.sizes.hint(size), expression=size)

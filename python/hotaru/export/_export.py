@@ -75,8 +75,7 @@ def export(
     """
     if not isinstance(mod, Module):
         raise ValueError(
-            "Expected `mod` to be an instance of `torch.nn.Module`, got "
-            f"{type(mod)}."
+            f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}."
         )
     if not isinstance(args, tuple):
         raise UserError(
@@ -193,9 +192,7 @@ class _Export:
             for name, (kind, target, kept), _ in states
         ]
         specs += [
-            InputSpec(
-                InputKind.CONSTANT_TENSOR, TensorArgument(node.name), target
-            )
+            InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(node.name), target)
             for node, target, _ in constants
         ]
         for one in self.inputs:

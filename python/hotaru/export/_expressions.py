@@ -230,10 +230,7 @@ class Expression:
         def order(item):
             factors, _ = item
             degree = sum(power for _, power in factors)
-            parts = [
-                (isinstance(a, Quotient), str(a), -power)
-                for a, power in factors
-            ]
+            parts = [(isinstance(a, Quotient), str(a), -power) for a, power in factors]
             return -degree, parts
 
         return sorted(self.terms.items(), key=order)
@@ -276,9 +273,7 @@ class Expression:
                 if power != 1:
                     shown = f"Pow({shown}, Integer({power}))"
                 inner.append(shown)
-            parts.append(
-                inner[0] if len(inner) == 1 else f"Mul({', '.join(inner)})"
-            )
+            parts.append(inner[0] if len(inner) == 1 else f"Mul({', '.join(inner)})")
         if not parts:
             return "Integer(0)"
         return parts[0] if len(parts) == 1 else f"Add({', '.join(parts)})"

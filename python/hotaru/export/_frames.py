@@ -18,13 +18,24 @@ _PACKAGE = os.path.dirname(_OWN)
 _HIDDEN = tuple(
     os.path.join(_PACKAGE, part)
     for part in (
-        "export", "_dispatch", "fx", "_ops.py", "_functions", "utils",
-        "_subclasses", os.path.join("nn", "modules", "module.py"),
+        "export",
+        "_dispatch",
+        "fx",
+        "_ops.py",
+        "_functions",
+        "utils",
+        "_subclasses",
+        os.path.join("nn", "modules", "module.py"),
         os.path.join("nn", "modules", "_call"),
-        os.path.join("nn", "functional"), "functional.py",
-        "_library", "_tensor", "_extension", "overrides.py", "_functorch",
+        os.path.join("nn", "functional"),
+        "functional.py",
+        "_library",
+        "_tensor",
+        "_extension",
+        "overrides.py",
+        "_functorch",
     )
-)  # fmt: skip
+)
 
 
 def frames() -> list[tuple[str, int, str]]:

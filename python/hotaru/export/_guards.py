@@ -13,9 +13,7 @@ __all__ = ["check", "guards_code", "input_guards"]
 
 def guards_code(sizes) -> list[str]:
     """The conditions that the trace learned, of sizes by their sources."""
-    places = {
-        name: group.members[0].source for name, group in sizes.by_name.items()
-    }
+    places = {name: group.members[0].source for name, group in sizes.by_name.items()}
     found = []
     for name, group in sizes.by_name.items():
         if group.low > 2 and not group.root:
@@ -75,8 +73,9 @@ def input_guards(program) -> list[_Guard]:
                 text = f"{where} == {size}"
                 found.append(_Guard(text, _equal(place, dim, size)))
             elif size.symbol is None:
-                late.append(_Guard(f"{where} == {size}", _follows(
-                    place, dim, size, first)))  # fmt: skip
+                late.append(
+                    _Guard(f"{where} == {size}", _follows(place, dim, size, first))
+                )
             elif size.symbol in first:
                 other = first[size.symbol]
                 text = f"{where} == {other[2]}"
@@ -112,15 +111,11 @@ def _equal(place: int, dim: int, size: int):
 
 
 def _same(place: int, dim: int, other: int, other_dim: int):
-    return lambda leaves: (
-        leaves[place].size()[dim] == leaves[other].size()[other_dim]
-    )
+    return lambda leaves: leaves[place].size()[dim] == leaves[other].size()[other_dim]
 
 
 def _values(leaves, first: dict, names) -> dict:
-    return {
-        name: leaves[first[name][0]].size()[first[name][1]] for name in names
-    }
+    return {name: leaves[first[name][0]].size()[first[name][1]] for name in names}
 
 
 def _follows(place: int, dim: int, size: Expression, first: dict):
@@ -138,15 +133,19 @@ def _bounds(sizes, symbol: str, place: int, dim: int, where: str) -> list:
     low, high = sizes.range_of(symbol)
     found = []
     if low > 2:
-        found.append(_Guard(
-            f"{where} >= {int(low)}",
-            lambda leaves: leaves[place].size()[dim] >= low,
-        ))  # fmt: skip
+        found.append(
+            _Guard(
+                f"{where} >= {int(low)}",
+                lambda leaves: leaves[place].size()[dim] >= low,
+            )
+        )
     if high != math.inf:
-        found.append(_Guard(
-            f"{where} <= {int(high)}",
-            lambda leaves: leaves[place].size()[dim] <= high,
-        ))  # fmt: skip
+        found.append(
+            _Guard(
+                f"{where} <= {int(high)}",
+                lambda leaves: leaves[place].size()[dim] <= high,
+            )
+        )
     return found
 
 

@@ -18,12 +18,31 @@ _MOST = 4096
 _PLAIN = (bool, int, float, complex, str, device, dtype, layout, memory_format)
 # Their results are no function of their arguments.
 _DRAWN = {
-    "bernoulli", "dropout", "empty", "empty_like", "empty_permuted",
-    "empty_strided", "exponential", "feature_dropout", "multinomial",
-    "native_dropout", "new_empty", "new_empty_strided", "normal", "poisson",
-    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
-    "random", "randperm", "rrelu", "uniform",
-}  # fmt: skip
+    "bernoulli",
+    "dropout",
+    "empty",
+    "empty_like",
+    "empty_permuted",
+    "empty_strided",
+    "exponential",
+    "feature_dropout",
+    "multinomial",
+    "native_dropout",
+    "new_empty",
+    "new_empty_strided",
+    "normal",
+    "poisson",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "random",
+    "randperm",
+    "rrelu",
+    "uniform",
+}
 
 
 class KnownValues:

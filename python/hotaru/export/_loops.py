@@ -50,9 +50,7 @@ def _scan(trace, combine_fn, init, xs, additional_inputs):
         empty[:] = [x is None for x in leaves]
         return [x for x in leaves if x is not None]
 
-    found = _over_rows(
-        trace, scan_op, "scan_combine_graph", body, list(init), xs
-    )
+    found = _over_rows(trace, scan_op, "scan_combine_graph", body, list(init), xs)
     left = iter(found)
     return tuple(None if none else next(left) for none in empty)
 
@@ -90,10 +88,7 @@ def _while_loop(trace, cond_fn, body_fn, carried_inputs, additional_inputs):
             f"round; carry a tensor. At {trace.where()}"
         )
     trace.enter_mode()
-    own = [
-        _as_it_is(trace, x, f"carried_{i}")
-        for i, x in enumerate(carried_inputs)
-    ]
+    own = [_as_it_is(trace, x, f"carried_{i}") for i, x in enumerate(carried_inputs)]
     test, body = (
         branches.written(trace, f, additional_inputs, _WHILE, own, f is cond_fn)
         for f in (cond_fn, body_fn)
@@ -136,8 +131,7 @@ def _stacked(trace, count, value) -> tuple:
     for size in reversed(shape):
         strides.insert(0, step if step.number is None else step.number)
         step = step * size
-    numbers = [trace.sizes.hint(s) if isinstance(s, Expression) else s
-               for s in shape]  # fmt: skip
+    numbers = [trace.sizes.hint(s) if isinstance(s, Expression) else s for s in shape]
     first = value.fakes[0]
     with _disable_current_modes():
         empty = _C.ops.empty(tuple(numbers), dtype=first.dtype, device="meta")
@@ -148,6 +142,8 @@ def _stacked(trace, count, value) -> tuple:
 
 #: By their names below `torch.ops.higher_order`.
 WRITTEN = {
-    "cond": branches.cond, "map_impl": _map, "scan": _scan,
+    "cond": branches.cond,
+    "map_impl": _map,
+    "scan": _scan,
     "while_loop": _while_loop,
-}  # fmt: skip
+}

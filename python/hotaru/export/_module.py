@@ -51,9 +51,7 @@ class _Call:
             )
         for name in self.names[: len(args)]:
             if name in kwargs:
-                raise TypeError(
-                    f"forward() got multiple values for argument '{name}'"
-                )
+                raise TypeError(f"forward() got multiple values for argument '{name}'")
         rest = self.names[len(args) :]
         missing = [n for n in (*rest, *self.keywords) if n not in kwargs]
         if missing:

@@ -185,9 +185,7 @@ class SymbolicFloat:
         """Its numbers in all worlds."""
         count = len(self.trace.sizes.worlds)
         rows = [
-            a.values()
-            if type(a) in (SymbolicInt, SymbolicFloat)
-            else [a] * count
+            a.values() if type(a) in (SymbolicInt, SymbolicFloat) else [a] * count
             for a in self.args
         ]
         return [self.function(*row) for row in zip(*rows)]
@@ -272,9 +270,13 @@ for _name in ("add", "sub", "mul", "truediv", "pow"):
 SymbolicInt.__truediv__ = _floats(operator.truediv)
 SymbolicInt.__rtruediv__ = _floats(operator.truediv, True)
 for _name, _op in (
-    ("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"),
+    ("eq", "=="),
+    ("ne", "!="),
+    ("lt", "<"),
+    ("le", "<="),
+    ("gt", ">"),
     ("ge", ">="),
-):  # fmt: skip
+):
     setattr(SymbolicInt, f"__{_name}__", _compared(_op))
     _function = _float_compared(getattr(operator, _name))
     setattr(SymbolicFloat, f"__{_name}__", _function)

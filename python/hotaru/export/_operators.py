@@ -28,8 +28,7 @@ def canonical(function, args: tuple, kwargs: dict):
     args = tuple(_listed(a, x) for a, x in zip(schema, args))
     by_name = {a.name: a for a in schema}
     kwargs = {
-        k: _listed(by_name[k], x) if k in by_name else x
-        for k, x in kwargs.items()
+        k: _listed(by_name[k], x) if k in by_name else x for k, x in kwargs.items()
     }
     return _renamed(function, args, kwargs)
 
@@ -41,9 +40,7 @@ def without_out(function):
 
     def taken(arguments) -> list:
         return [
-            (a.name, str(a.type), a.kwarg_only)
-            for a in arguments
-            if a.name != "out"
+            (a.name, str(a.type), a.kwarg_only) for a in arguments if a.name != "out"
         ]
 
     packet = function.overloadpacket
@@ -125,7 +122,5 @@ def _size(self: Tensor, dim: int) -> int:
 
 sym_size = _Own("sym_size.int", "(Tensor self, int dim) -> SymInt", _size)
 lift_copy = _Own(
-    "lift_fresh_copy.default",
-    "(Tensor self) -> Tensor",
-    lambda self: self.clone(),
+    "lift_fresh_copy.default", "(Tensor self) -> Tensor", lambda self: self.clone()
 )

@@ -32,9 +32,7 @@ class _CodeGen(_PyTreeCodeGen):
         before = f"tree_flatten_spec([{', '.join(given)}], "
         count = len(given) - len(self.keywords)
         named = ", ".join(f"'{n}':{n}" for n in self.keywords)
-        after = (
-            f"tree_flatten_spec(([{', '.join(given[:count])}], {{{named}}}), "
-        )
+        after = f"tree_flatten_spec(([{', '.join(given[:count])}], {{{named}}}), "
         return text.replace(before, after)
 
 
@@ -63,9 +61,7 @@ def runnable(program, check_guards: bool) -> GraphModule:
             made[node] = graph.node_copy(node, lambda n: made[n])
     keywords = list(program.call_spec.in_spec.children()[1].context)
     info = _PyTreeInfo(
-        ["self", *program._names],
-        program.call_spec.in_spec,
-        program.call_spec.out_spec,
+        ["self", *program._names], program.call_spec.in_spec, program.call_spec.out_spec
     )
     graph.set_codegen(_CodeGen(info, keywords))
     module = GraphModule(root, graph)

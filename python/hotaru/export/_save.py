@@ -14,9 +14,13 @@ __all__ = ["save"]
 
 
 def save(
-    ep, f, *, extra_files: dict | None = None, opset_version=None,
+    ep,
+    f,
+    *,
+    extra_files: dict | None = None,
+    opset_version=None,
     pickle_protocol: int = 2,
-) -> None:  # fmt: skip
+) -> None:
     """Writes a program that `export` made, to a path or a file that is open
     for writing bytes; PyTorch 2.13 loads it, and so does `load`.
 
@@ -95,9 +99,7 @@ def _tensors(archive, ep, folder: str, prefix: str, tensors: dict) -> dict:
     parameters = set(ep.graph_signature.parameters)
     for name, tensor in tensors.items():
         held = tensor.detach()
-        if held.layout is not tensor.layout or "strided" not in str(
-            held.layout
-        ):
+        if held.layout is not tensor.layout or "strided" not in str(held.layout):
             raise NotImplementedError(
                 f"export.save: '{name}' is a sparse tensor, which is not saved"
             )

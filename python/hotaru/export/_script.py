@@ -27,17 +27,34 @@ __all__ = ["python_module"]
 _NO_FORM = "it has no form in an exported program"
 # Names of dtypes, by the numbers that scripts have for them.
 _DTYPES = {
-    0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16",
-    6: "float32", 7: "float64", 8: "complex32", 9: "complex64",
-    10: "complex128", 11: "bool", 15: "bfloat16", 23: "float8_e5m2",
-    24: "float8_e4m3fn", 25: "float8_e5m2fnuz", 26: "float8_e4m3fnuz",
-    27: "uint16", 28: "uint32", 29: "uint64",
-}  # fmt: skip
+    0: "uint8",
+    1: "int8",
+    2: "int16",
+    3: "int32",
+    4: "int64",
+    5: "float16",
+    6: "float32",
+    7: "float64",
+    8: "complex32",
+    9: "complex64",
+    10: "complex128",
+    11: "bool",
+    15: "bfloat16",
+    23: "float8_e5m2",
+    24: "float8_e4m3fn",
+    25: "float8_e5m2fnuz",
+    26: "float8_e4m3fnuz",
+    27: "uint16",
+    28: "uint32",
+    29: "uint64",
+}
 _NUMBERS = {getattr(_C, name): number for number, name in _DTYPES.items()}
 _FORMATS = {
-    0: "contiguous_format", 1: "preserve_format", 2: "channels_last",
+    0: "contiguous_format",
+    1: "preserve_format",
+    2: "channels_last",
     3: "channels_last_3d",
-}  # fmt: skip
+}
 
 # The class of modules that ONNX models become.
 _ONNX = "OnnxModel"
@@ -64,9 +81,15 @@ _ASKED = {
     "data": lambda x: x.detach(),
 }
 _VALUES = {
-    "Bool", "Int", "Float", "IntImplicit", "FloatImplicit", "ScalarImplicit",
-    "Scalar", "item",
-}  # fmt: skip
+    "Bool",
+    "Int",
+    "Float",
+    "IntImplicit",
+    "FloatImplicit",
+    "ScalarImplicit",
+    "Scalar",
+    "item",
+}
 
 
 class NotExportedError(walk.NotFollowed, NotImplementedError):
@@ -198,8 +221,7 @@ class _Walk(walk.Walk):
         found = cond(condition.tensor, branch(then), branch(otherwise))
         tensors = kinds[0]
         return [
-            x if is_tensor else _Condition(x)
-            for x, is_tensor in zip(found, tensors)
+            x if is_tensor else _Condition(x) for x, is_tensor in zip(found, tensors)
         ]
 
     def holds(self, condition) -> bool:
@@ -243,9 +265,7 @@ def _called(space: str, text: str, schema, inputs):
     args, kwargs = [], {}
     last = 0  # positional ones that say more than their defaults
     for argument, value in zip(schema.arguments, inputs):
-        usual = argument.has_default_value() and _same(
-            value, argument.default_value
-        )
+        usual = argument.has_default_value() and _same(value, argument.default_value)
         value = _spelled(argument, value)
         if not argument.kwarg_only:
             args.append(value)
@@ -335,10 +355,7 @@ def python_module(script, method: str = "forward") -> Module:
         for a in arguments
     ]
     forward.__signature__ = inspect.Signature(
-        [
-            inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY),
-            *parameters,
-        ]
+        [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), *parameters]
     )
     made = type("Program", (_Part,), {"forward": forward})()
     for path, tensor in script.named_parameters(remove_duplicate=False):

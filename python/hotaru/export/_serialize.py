@@ -18,20 +18,42 @@ __all__ = ["SCHEMA", "program_json", "tensor_meta"]
 
 SCHEMA = {"major": 8, "minor": 20}
 _TYPES = {
-    "uint8": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "float16": 6,
-    "float32": 7, "float64": 8, "complex32": 9, "complex64": 10,
-    "complex128": 11, "bool": 12, "bfloat16": 13, "uint16": 28,
-    "float8_e4m3fn": 29, "float8_e5m2": 30, "float8_e4m3fnuz": 31,
-    "float8_e5m2fnuz": 32, "float8_e8m0fnu": 33, "uint32": 34, "uint64": 35,
-}  # fmt: skip
+    "uint8": 1,
+    "int8": 2,
+    "int16": 3,
+    "int32": 4,
+    "int64": 5,
+    "float16": 6,
+    "float32": 7,
+    "float64": 8,
+    "complex32": 9,
+    "complex64": 10,
+    "complex128": 11,
+    "bool": 12,
+    "bfloat16": 13,
+    "uint16": 28,
+    "float8_e4m3fn": 29,
+    "float8_e5m2": 30,
+    "float8_e4m3fnuz": 31,
+    "float8_e5m2fnuz": 32,
+    "float8_e8m0fnu": 33,
+    "uint32": 34,
+    "uint64": 35,
+}
 _LAYOUTS = {
-    "sparse_coo": 1, "sparse_csr": 2, "sparse_csc": 3, "sparse_bsr": 4,
-    "sparse_bsc": 5, "strided": 7,
-}  # fmt: skip
+    "sparse_coo": 1,
+    "sparse_csr": 2,
+    "sparse_csc": 3,
+    "sparse_bsr": 4,
+    "sparse_bsc": 5,
+    "strided": 7,
+}
 _FORMATS = {
-    "contiguous_format": 1, "channels_last": 2, "channels_last_3d": 3,
+    "contiguous_format": 1,
+    "channels_last": 2,
+    "channels_last_3d": 3,
     "preserve_format": 4,
-}  # fmt: skip
+}
 _POSITIONAL, _KEYWORD = 1, 2
 # A newline and similar stand between parts of metadata.
 _BETWEEN = ";"
@@ -159,10 +181,9 @@ class _Writer:
         else:
             name = f"_operator.{target.__name__}"
             inputs = [
-                {"name": letter, "arg": self._argument(x, ""),
-                 "kind": _POSITIONAL}
+                {"name": letter, "arg": self._argument(x, ""), "kind": _POSITIONAL}
                 for letter, x in zip("ab", node.args)
-            ]  # fmt: skip
+            ]
             outputs = [self._named(node)]
         return {
             "target": name,
@@ -248,9 +269,7 @@ class _Writer:
             if any("facts" in meta for meta in metas):
                 return self._tensor_list(items)
             named = [
-                self._named(x)["as_sym_int"]
-                if isinstance(x, Node)
-                else {"as_int": x}
+                self._named(x)["as_sym_int"] if isinstance(x, Node) else {"as_int": x}
                 for x in items
             ]
             return {"as_sym_ints": named}
@@ -272,8 +291,7 @@ class _Writer:
         if any(x is None for x in items):
             return {
                 "as_optional_tensors": [
-                    {"as_none": True} if x is None else self._named(x)
-                    for x in items
+                    {"as_none": True} if x is None else self._named(x) for x in items
                 ]
             }
         named = [self._named(x) for x in items]
@@ -346,12 +364,7 @@ def _input_spec(spec) -> dict:
             }
         }
     if spec.kind is InputKind.CONSTANT_TENSOR:
-        return {
-            "tensor_constant": {
-                "arg": name,
-                "tensor_constant_name": spec.target,
-            }
-        }
+        return {"tensor_constant": {"arg": name, "tensor_constant_name": spec.target}}
     if isinstance(spec.arg, ConstantArgument):
         value = _constant(spec.arg.value)
         return {"constant_input": {"name": spec.arg.name, "value": value}}
@@ -402,9 +415,7 @@ def program_json(program) -> dict:
                 "input_specs": list(map(_input_spec, signature.input_specs)),
                 "output_specs": list(map(_output_spec, signature.output_specs)),
             },
-            "module_call_graph": list(
-                map(_call_entry, program.module_call_graph)
-            ),
+            "module_call_graph": list(map(_call_entry, program.module_call_graph)),
             "metadata": {},
             "treespec_namedtuple_fields": {},
         },

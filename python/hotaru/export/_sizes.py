@@ -27,9 +27,13 @@ _LEAST = 2
 _ATTEMPTS = 4000
 _FEWEST = 3
 _TRUE = {
-    "==": lambda d: d == 0, "!=": lambda d: d != 0, "<": lambda d: d < 0,
-    "<=": lambda d: d <= 0, ">": lambda d: d > 0, ">=": lambda d: d >= 0,
-}  # fmt: skip
+    "==": lambda d: d == 0,
+    "!=": lambda d: d != 0,
+    "<": lambda d: d < 0,
+    "<=": lambda d: d <= 0,
+    ">": lambda d: d > 0,
+    ">=": lambda d: d >= 0,
+}
 _NOT = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
@@ -386,9 +390,7 @@ class Sizes:
         hints = self.worlds[0]
         self._try_larger(names, works, world)
         pairs = [
-            (a, b)
-            for a, b in itertools.combinations(names, 2)
-            if hints[a] == hints[b]
+            (a, b) for a, b in itertools.combinations(names, 2) if hints[a] == hints[b]
         ]
         for a, b in pairs:
             if works({**world, b: world[a]}):

@@ -11,18 +11,36 @@ from ..fx import Node
 __all__ = ["program_text", "signature_text", "type_text"]
 
 _SHORT = {
-    "float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16",
-    "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8",
-    "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
-    "bool": "b8", "complex64": "c64", "complex128": "c128",
-    "complex32": "c32", "float8_e4m3fn": "f8e4m3fn", "float8_e5m2": "f8e5m2",
-    "float8_e4m3fnuz": "f8e4m3fnuz", "float8_e5m2fnuz": "f8e5m2fnuz",
-}  # fmt: skip
+    "float32": "f32",
+    "float64": "f64",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "int64": "i64",
+    "int32": "i32",
+    "int16": "i16",
+    "int8": "i8",
+    "uint8": "u8",
+    "uint16": "u16",
+    "uint32": "u32",
+    "uint64": "u64",
+    "bool": "b8",
+    "complex64": "c64",
+    "complex128": "c128",
+    "complex32": "c32",
+    "float8_e4m3fn": "f8e4m3fn",
+    "float8_e5m2": "f8e5m2",
+    "float8_e4m3fnuz": "f8e4m3fnuz",
+    "float8_e5m2fnuz": "f8e5m2fnuz",
+}
 _SIGNS = {
-    operator.add: "+", operator.sub: "-", operator.mul: "*",
-    operator.floordiv: "//", operator.mod: "%", operator.truediv: "/",
+    operator.add: "+",
+    operator.sub: "-",
+    operator.mul: "*",
+    operator.floordiv: "//",
+    operator.mod: "%",
+    operator.truediv: "/",
     operator.pow: "**",
-}  # fmt: skip
+}
 
 
 def type_text(node: Node) -> str | None:

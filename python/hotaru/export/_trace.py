@@ -79,9 +79,7 @@ class Trace:
     def tensor_input(self, name: str, tensor: Tensor, sources: list) -> Traced:
         """A stand-in for an argument; its dimensions by their sources."""
         shape = [
-            tensor.shape[i]
-            if (e := self.sizes.expression(source)) is None
-            else e
+            tensor.shape[i] if (e := self.sizes.expression(source)) is None else e
             for i, source in enumerate(sources)
         ]
         strides = _strides(tensor, shape)
@@ -327,9 +325,7 @@ class Trace:
                     return own(self, *args, **kwargs)
                 return self.fake._answer(function, args, dict(kwargs))
         except DynamicOutputShapeException as error:
-            raise DataDependentError(
-                _SHAPE.format(function, self.where())
-            ) from error
+            raise DataDependentError(_SHAPE.format(function, self.where())) from error
         except DataDependentOutputException as error:
             raise DataDependentError(_DATA.format(self.where())) from error
 
@@ -441,9 +437,7 @@ class Trace:
             if not isinstance(fakes[0], Tensor):
                 parts.append(fakes[0])
                 continue
-            part = self.builder.graph.call_function(
-                operator.getitem, (node, place)
-            )
+            part = self.builder.graph.call_function(operator.getitem, (node, place))
             part.meta["stack"] = node.meta["stack"]
 
             def one(world: dict, place: int = place):
@@ -452,8 +446,7 @@ class Trace:
 
             value = self._value(part, list(fakes), given, one)
             parts.append(Traced.of(self, value))
-        vals = [p._value.fakes[0] if isinstance(p, Traced) else p
-                for p in parts]  # fmt: skip
+        vals = [p._value.fakes[0] if isinstance(p, Traced) else p for p in parts]
         node.meta["val"] = tuple(vals)
         if len({len(r) for r in results}) > 1:
             raise RuntimeError(

@@ -57,9 +57,19 @@ class TracedProgram(ExportedProgram):
     """A program that `export` made: operators, and what they mean."""
 
     def __init__(
-        self, *, trace, signature, state_dict, constants, in_spec, out_spec,
-        names, example_inputs, sources, modules,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        trace,
+        signature,
+        state_dict,
+        constants,
+        in_spec,
+        out_spec,
+        names,
+        example_inputs,
+        sources,
+        modules,
+    ) -> None:
         self._trace_sizes = trace.sizes
         self._signature = signature
         self._state = state_dict
@@ -70,14 +80,11 @@ class TracedProgram(ExportedProgram):
         self._sources = sources
         self._graph_module = _graph_modules(trace)
         self._entries = [
-            ModuleCallEntry(
-                "", ModuleCallSignature([], [], in_spec, out_spec, names)
-            ),
+            ModuleCallEntry("", ModuleCallSignature([], [], in_spec, out_spec, names)),
             *map(ModuleCallEntry, modules),
         ]
         self._ranges = {
-            name: Range(*trace.sizes.range_of(name))
-            for name in trace.sizes.by_name
+            name: Range(*trace.sizes.range_of(name)) for name in trace.sizes.by_name
         }
         self._guards_code = guards_code(trace.sizes)
         self._input_guards = input_guards(self)
@@ -175,9 +182,7 @@ class TracedProgram(ExportedProgram):
 
         def refuse(name: str):
             def method(self, mode=True):
-                raise NotImplementedError(
-                    f"Calling {name}() is not supported yet."
-                )
+                raise NotImplementedError(f"Calling {name}() is not supported yet.")
 
             return types.MethodType(method, made)
 
@@ -186,9 +191,7 @@ class TracedProgram(ExportedProgram):
         object.__setattr__(made, "eval", refuse("eval"))
         return made
 
-    def run_decompositions(
-        self, decomp_table=None, decompose_custom_triton_ops=False
-    ):
+    def run_decompositions(self, decomp_table=None, decompose_custom_triton_ops=False):
         """Not here: programs stay in operators of the training IR."""
         raise NotImplementedError(
             "ExportedProgram.run_decompositions is not implemented in hotaru: "
@@ -197,9 +200,7 @@ class TracedProgram(ExportedProgram):
         )
 
     def __str__(self) -> str:
-        return program_text(
-            self._graph_module, self._signature, self.range_constraints
-        )
+        return program_text(self._graph_module, self._signature, self.range_constraints)
 
     def __repr__(self) -> str:
         return str(self)

@@ -29,9 +29,7 @@ class Facts:
 
 def facts_of(tensor: Tensor) -> Facts:
     """Facts of a tensor whose sizes are numbers."""
-    return Facts(
-        tensor, tensor.shape, tensor.stride(), bool(tensor.requires_grad)
-    )
+    return Facts(tensor, tensor.shape, tensor.stride(), bool(tensor.requires_grad))
 
 
 class Value:
@@ -119,8 +117,7 @@ class Traced(Tensor):
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
         raise RuntimeError(
-            f"{func}: a tensor of a program that was exported is used outside "
-            "of export"
+            f"{func}: a tensor of a program that was exported is used outside of export"
         )
 
     def _sizes(self) -> list:

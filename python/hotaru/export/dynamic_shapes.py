@@ -51,8 +51,7 @@ class Dim:
         self.max = math.inf if max is None else max
         if self.max <= self.min:
             raise AssertionError(
-                "Cannot create Dim with inconsistent min="
-                f"{self.min}, max={self.max}"
+                f"Cannot create Dim with inconsistent min={self.min}, max={self.max}"
             )
 
     def __repr__(self) -> str:
@@ -105,9 +104,7 @@ class _DerivedDim(Dim):
 
 def _whole(value) -> int:
     if type(value) is not int:
-        raise NotImplementedError(
-            f"Dims are derived by integers, not by {value!r}"
-        )
+        raise NotImplementedError(f"Dims are derived by integers, not by {value!r}")
     return value
 
 
@@ -164,8 +161,7 @@ def of_leaves(named: dict, shapes) -> list[dict]:
         shapes = [shapes[name] for name in named]
     elif not isinstance(shapes, (list, tuple)):
         raise UserError(
-            "dynamic_shapes must be a dict, list or tuple, not "
-            f"{type(shapes).__name__}"
+            f"dynamic_shapes must be a dict, list or tuple, not {type(shapes).__name__}"
         )
     if len(shapes) != len(named):
         raise UserError(_mismatch(len(named), len(shapes), ""))

@@ -62,9 +62,7 @@ class ExportedProgram:
             for kind, _, target, persistent in facts["inputs"]
             if kind == "BUFFER" and persistent is False
         }
-        self._module = ExportedModule._make(
-            facts["module"], _Call(facts), unsaved
-        )
+        self._module = ExportedModule._make(facts["module"], _Call(facts), unsaved)
 
     def module(self) -> ExportedModule:
         """The program as a module, always the same one.
@@ -103,8 +101,7 @@ class ExportedProgram:
         """Ranges of sizes, by symbol."""
         return {
             symbol: ValueRanges(
-                -math.inf if low is None else low,
-                math.inf if high is None else high,
+                -math.inf if low is None else low, math.inf if high is None else high
             )
             for symbol, (low, high) in self._facts["ranges"].items()
         }
@@ -135,9 +132,7 @@ class ExportedProgram:
             if not found:
                 return None
             data = archive.read(found[0])
-        return (
-            load_tensors(io.BytesIO(data), weights_only=True) if data else None
-        )
+        return load_tensors(io.BytesIO(data), weights_only=True) if data else None
 
     @property
     def torch_version(self) -> str:

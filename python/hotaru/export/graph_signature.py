@@ -6,9 +6,14 @@ import dataclasses
 import enum
 
 __all__ = [
-    "ConstantArgument", "ExportGraphSignature", "InputKind", "InputSpec",
-    "OutputKind", "OutputSpec", "TensorArgument",
-]  # fmt: skip
+    "ConstantArgument",
+    "ExportGraphSignature",
+    "InputKind",
+    "InputSpec",
+    "OutputKind",
+    "OutputSpec",
+    "TensorArgument",
+]
 
 
 class InputKind(enum.Enum):
@@ -109,18 +114,14 @@ class ExportGraphSignature:
     def user_inputs(self) -> tuple:
         """Names of the arguments' leaves; constants as they are."""
         return tuple(
-            _shown(s.arg)
-            for s in self.input_specs
-            if s.kind == InputKind.USER_INPUT
+            _shown(s.arg) for s in self.input_specs if s.kind == InputKind.USER_INPUT
         )
 
     @property
     def user_outputs(self) -> tuple:
         """Names of the results' leaves; constants as they are."""
         kinds = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)
-        return tuple(
-            _shown(s.arg) for s in self.output_specs if s.kind in kinds
-        )
+        return tuple(_shown(s.arg) for s in self.output_specs if s.kind in kinds)
 
     @property
     def inputs_to_parameters(self) -> dict[str, str]:

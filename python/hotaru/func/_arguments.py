@@ -10,9 +10,7 @@ def _position(argnum, count: int) -> int:
     if not isinstance(argnum, int):
         raise RuntimeError(f"argnum must be int, got: {type(argnum)}")
     if not -count <= argnum < count:
-        raise RuntimeError(
-            f"Got argnum={argnum}, but only {count} positional inputs"
-        )
+        raise RuntimeError(f"Got argnum={argnum}, but only {count} positional inputs")
     return argnum % count
 
 
@@ -65,14 +63,11 @@ def check_outputs(leaves: list, api: str) -> None:
 def check_listed(leaves: list, api: str, what: str) -> None:
     """RuntimeError unless the arguments named `what` are tensors."""
     if not leaves:
-        raise RuntimeError(
-            f"{api}: Expected {what} to contain at least one Tensor."
-        )
+        raise RuntimeError(f"{api}: Expected {what} to contain at least one Tensor.")
     for leaf in leaves:
         if not isinstance(leaf, Tensor):
             raise RuntimeError(
-                f"{api}: Expected {what} to only contain Tensors, got "
-                f"{type(leaf)}"
+                f"{api}: Expected {what} to only contain Tensors, got {type(leaf)}"
             )
 
 

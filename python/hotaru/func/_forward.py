@@ -11,17 +11,10 @@ from __future__ import annotations
 
 import functools
 
-from .. import (
-    Tensor,
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    stack,
-    zeros_like,
-)  # fmt: skip
+from .. import Tensor, enable_grad, inference_mode, is_grad_enabled, stack, zeros_like
 from .._functorch import constants
 from .._functorch.slices import Draws
-from .._trees import flat as _tree  # fmt: skip
+from .._trees import flat as _tree
 from ..autograd._entry import grad
 from ..autograd._pushing import pushing
 from ..autograd._tangent_rules import check_size
@@ -115,9 +108,7 @@ def _check_tangents(primals: list, tangents: list) -> None:
         check_size(primal, tangent)
 
 
-def jvp(
-    func, primals, tangents, *, strict: bool = False, has_aux: bool = False
-):
+def jvp(func, primals, tangents, *, strict: bool = False, has_aux: bool = False):
     """The function's output, and a Jacobian-vector product.
 
     Args:

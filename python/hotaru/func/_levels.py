@@ -51,8 +51,7 @@ class Level:
         """
         if not isinstance(value, Tensor):
             raise ValueError(
-                "Thing passed to transform API must be Tensor, got "
-                f"{type(value)}"
+                f"Thing passed to transform API must be Tensor, got {type(value)}"
             )
         if value.requires_grad:
             with enable_grad():

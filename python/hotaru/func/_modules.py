@@ -8,11 +8,7 @@ from collections.abc import Sequence
 from .. import Tensor, nn, stack
 from ..nn.utils.stateless import _functional_call
 
-__all__ = [
-    "functional_call",
-    "replace_all_batch_norm_modules_",
-    "stack_module_state",
-]
+__all__ = ["functional_call", "replace_all_batch_norm_modules_", "stack_module_state"]
 
 
 def functional_call(
@@ -62,8 +58,7 @@ def _merged(dicts) -> dict:
         )
     if not all(isinstance(each, dict) for each in dicts):
         raise ValueError(
-            "Expected all elements of parameter_and_buffer_dicts to be "
-            "dictionaries"
+            "Expected all elements of parameter_and_buffer_dicts to be dictionaries"
         )
     counts = Counter(name for each in dicts for name in each)
     repeated = [name for name, count in counts.items() if count > 1]
@@ -83,9 +78,7 @@ def stack_module_state(models) -> tuple[dict, dict]:
         RuntimeError: no models, or models of different kinds.
     """
     if len(models) == 0:
-        raise RuntimeError(
-            "stack_module_state: Expected at least one model, got 0."
-        )
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
     if len({model.training for model in models}) > 1:
         raise RuntimeError(
             "stack_module_state: Expected all models to have the same "
@@ -107,8 +100,7 @@ def _stacked(states: list[dict]) -> dict:
         needs = {tensor.requires_grad for tensor in tensors}
         if len(needs) > 1:
             raise RuntimeError(
-                f"Expected {name} from each model to have the same "
-                ".requires_grad"
+                f"Expected {name} from each model to have the same .requires_grad"
             )
         stacked = stack(tensors)
         if needs == {True}:

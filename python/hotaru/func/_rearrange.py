@@ -114,13 +114,9 @@ def _named(token: str) -> list[str]:
 def _check(left: _Side, right: _Side, lengths: dict) -> None:
     ours, theirs = set(_names(left)), set(_names(right))
     if _ELLIPSIS in theirs - ours:
-        raise ValueError(
-            "Ellipsis found in right side, but not left side of a pattern"
-        )
+        raise ValueError("Ellipsis found in right side, but not left side of a pattern")
     if _ELLIPSIS in ours and _ELLIPSIS not in left:
-        raise ValueError(
-            "Ellipsis inside parenthesis in the left side is not allowed"
-        )
+        raise ValueError("Ellipsis inside parenthesis in the left side is not allowed")
     if ours ^ theirs:
         raise ValueError(
             "Identifiers only on one side of rearrange expression (should be "

@@ -74,8 +74,7 @@ def grad_and_value(func, argnums=0, has_aux: bool = False):
         output = run.output
         if not isinstance(output, Tensor):
             raise RuntimeError(
-                f"{api}: Expected f(*args) to return a Tensor, got "
-                f"{type(output)}"
+                f"{api}: Expected f(*args) to return a Tensor, got {type(output)}"
             )
         if output.dim() != 0:
             raise RuntimeError(
@@ -128,10 +127,7 @@ class Pullback:
         self._shared = run.level.shared(self.leaves)
 
     def __call__(
-        self,
-        cotangents,
-        retain_graph: bool = True,
-        create_graph: bool | None = None,
+        self, cotangents, retain_graph: bool = True, create_graph: bool | None = None
     ):
         """The products, in the structure of the arguments.
 
@@ -156,9 +152,7 @@ class Pullback:
     def products(self, given, create_graph, retain_graph=True) -> list[Tensor]:
         """The products by leaves, without history that is the level's own."""
         with inference_mode(False), self._run.level.inside():
-            found = gradients(
-                self.leaves, self.own, given, create_graph, retain_graph
-            )
+            found = gradients(self.leaves, self.own, given, create_graph, retain_graph)
         return [self._run.level.end(leaf) for leaf in found]
 
 

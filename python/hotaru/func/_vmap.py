@@ -15,13 +15,7 @@ import functools
 
 from .. import Tensor, equal
 from .._functorch.function_rules import OneCall, function_call, watching
-from .._functorch.slices import (
-    Inputs,
-    check_result,
-    name_of,
-    run_slices,
-    stack_results,
-)
+from .._functorch.slices import Inputs, check_result, name_of, run_slices, stack_results
 from .._trees import flat as _tree
 
 
@@ -62,8 +56,7 @@ def _unmapped(name: str, column: list):
     first = column[0]
     for other in column:
         if isinstance(first, Tensor) and not (
-            other is first
-            or (other.shape == first.shape and equal(other, first))
+            other is first or (other.shape == first.shape and equal(other, first))
         ):
             raise ValueError(
                 f"vmap({name}, ...): `{name}` can not return a BatchedTensor "
@@ -144,8 +137,7 @@ def vmap(
         )
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError(
-            "vmap: chunk_size should be None or greater than 0. "
-            f"(got {chunk_size})"
+            f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})"
         )
 
     @functools.wraps(func, updated=())

@@ -33,8 +33,7 @@ def collect_all(futures: list[Future]) -> Future[list[Future]]:
         check_some(future)
         if not isinstance(future, Future):
             raise TypeError(
-                "collect_all(): expected Futures, not "
-                f"'{type(future).__name__}'"
+                f"collect_all(): expected Futures, not '{type(future).__name__}'"
             )
     return _collect_all(futures)
 

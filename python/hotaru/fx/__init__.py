@@ -11,13 +11,7 @@ their values cannot be traced.
 from __future__ import annotations
 
 from .._own_names import part
-from ._symbolic_trace import (
-    PH,
-    ProxyableClassMeta,
-    Tracer,
-    symbolic_trace,
-    wrap,
-)
+from ._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap
 from .graph import CodeGen, Graph
 from .graph_module import GraphModule
 from .interpreter import Interpreter, Transformer
@@ -39,13 +33,7 @@ __all__ = [
     "wrap",
 ]
 
-_MODULES = {
-    "annotate",
-    "experimental",
-    "operator_schemas",
-    "passes",
-    "tensor_type",
-}
+_MODULES = {"annotate", "experimental", "operator_schemas", "passes", "tensor_type"}
 
 
 def __getattr__(name: str):

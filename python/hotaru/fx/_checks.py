@@ -45,9 +45,13 @@ def lint(graph) -> None:
 
 
 _OPS = (
-    "placeholder", "call_method", "call_module", "call_function", "get_attr",
+    "placeholder",
+    "call_method",
+    "call_module",
+    "call_function",
+    "get_attr",
     "output",
-)  # fmt: skip
+)
 
 
 def _lint_targets(graph) -> None:

@@ -154,9 +154,7 @@ class _PyTreeCodeGen(CodeGen):
         if not parameters or parameters[0] != "self":
             parameters = ["self", *parameters]
         text = super().gen_fn_def(
-            list(parameters),
-            maybe_return_annotation,
-            expanded_def=expanded_def,
+            list(parameters), maybe_return_annotation, expanded_def=expanded_def
         )
         if not free_vars:
             return text
@@ -164,9 +162,7 @@ class _PyTreeCodeGen(CodeGen):
         if annotated:
             declared = "; ".join(v.partition("=")[0].strip() for v in annotated)
             text += f"\n    {declared}"
-        names = [
-            v.partition(":")[0].partition("=")[0].strip() for v in free_vars
-        ]
+        names = [v.partition(":")[0].partition("=")[0].strip() for v in free_vars]
         trees = parameters[1:] if parameters[0] == "self" else parameters
         return text + (
             f"\n    {', '.join(names)}, = fx_pytree.tree_flatten_spec("
@@ -221,18 +217,14 @@ class _Writer:
         wraps = "\n".join(
             f'torch.fx._symbolic_trace.wrap("{name}")' for name in self._wrapped
         )
-        src = f"\n{wraps}\n{definition}\n" + "\n".join(
-            f"    {line}" for line in body
-        )
+        src = f"\n{wraps}\n{definition}\n" + "\n".join(f"    {line}" for line in body)
         return PythonCode(src, self._globals, lineno_map)
 
     def _define(self) -> str:
         options = {}
         if self._options.get("expanded_def"):
             options["expanded_def"] = True
-        text = self._codegen.gen_fn_def(
-            self._free_vars, self._annotation, **options
-        )
+        text = self._codegen.gen_fn_def(self._free_vars, self._annotation, **options)
         # Code generators of users begin with a line break of their own.
         return text if text.startswith("\n") else f"\n{text}"
 
@@ -290,9 +282,7 @@ class _Writer:
             parts = (arg.start, arg.stop, arg.step)
             return f"slice({', '.join(self._value(p) for p in parts)})"
         if isinstance(arg, dict):
-            items = ", ".join(
-                f"{k!r}: {self._value(v)}" for k, v in arg.items()
-            )
+            items = ", ".join(f"{k!r}: {self._value(v)}" for k, v in arg.items())
             return f"{{{items}}}"
         if isinstance(arg, tuple) and not hasattr(arg, "_fields"):
             items = ", ".join(self._value(a) for a in arg)
@@ -359,9 +349,7 @@ class _Writer:
         match = re.findall(r'File "(.+)", line (\d+), in (.+)\n\s*(.*)', trace)
         if match:
             file, line, name, code = match[-1]
-            self._lines.append(
-                f"\n# File: {file}:{line} in {name}, code: {code}\n"
-            )
+            self._lines.append(f"\n# File: {file}:{line} in {name}, code: {code}\n")
 
     def _statement(self, node: Node) -> None:
         getattr(self, f"_{node.op}")(node)
@@ -476,8 +464,6 @@ def format_target(base: str, target: str) -> str:
     """As "self.a.b" or, where a part is no identifier, getattr(self.a, "0")."""
     text = base
     for part in target.split("."):
-        if part.isidentifier():
-            text = f"{text}.{part}"
-        else:
-            text = f'getattr({text}, "{part}")'
+        named = part.isidentifier()
+        text = f"{text}.{part}" if named else f'getattr({text}, "{part}")'
     return text

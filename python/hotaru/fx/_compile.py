@@ -37,9 +37,7 @@ def import_block(namespace: dict, importer=None) -> str:
     Args:
         importer: of packages; says by which names it finds the values.
     """
-    lines = {
-        _import_of(name, value, importer) for name, value in namespace.items()
-    }
+    lines = {_import_of(name, value, importer) for name, value in namespace.items()}
     return "\n".join(sorted(lines))
 
 
@@ -64,9 +62,7 @@ def _import_of(name: str, value, importer=None) -> str:
 
 def run_imports(block: str) -> dict:
     """The names that such statements bind; `torch` is this package."""
-    text = re.sub(
-        r"^import torch$", "import hotaru as torch", block, flags=re.M
-    )
+    text = re.sub(r"^import torch$", "import hotaru as torch", block, flags=re.M)
     text = re.sub(r"^(from|import) torch\b", r"\1 hotaru", text, flags=re.M)
     names: dict = {}
     exec(compile(text, "<imports>", "exec", dont_inherit=True), names)

@@ -57,9 +57,7 @@ def _imports(names: dict) -> str:
     block = _compile.import_block(names)
     if root == "torch":
         return block
-    block = re.sub(
-        r"^import torch$", f"import {root} as torch", block, flags=re.M
-    )
+    block = re.sub(r"^import torch$", f"import {root} as torch", block, flags=re.M)
     return re.sub(r"^(from|import) torch\b", rf"\1 {root}", block, flags=re.M)
 
 

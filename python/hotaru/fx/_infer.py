@@ -100,7 +100,6 @@ def _common(values, what: str) -> str:
         return f"Optional[{found[0]}]"
     if len(found) > 1:
         raise _UnknownTypeError(
-            f"{what} must have consistent element type. "
-            f"Found {found[0]} and {found[1]}"
+            f"{what} must have consistent element type. Found {found[0]} and {found[1]}"
         )
     return found[0]

@@ -98,9 +98,7 @@ def recording(function):
         proxy = find_proxy(args, kwargs)
         if proxy is None:
             return function(*args, **kwargs)
-        result = proxy.tracer.create_proxy(
-            "call_function", function, args, kwargs
-        )
+        result = proxy.tracer.create_proxy("call_function", function, args, kwargs)
         result.node.meta["is_wrapped"] = True
         return result
 

@@ -8,14 +8,7 @@ from .. import nn
 from . import _tracer
 from ._compatibility import compatibility  # noqa: F401  (libraries' name)
 from ._patching import WRAPPED_FUNCTIONS, WRAPPED_METHODS
-from ._tracer import (
-    PH,
-    PHBase,
-    PHWithMeta,
-    ProxyableClassMeta,
-    Tracer,
-    is_fx_tracing,
-)
+from ._tracer import PH, PHBase, PHWithMeta, ProxyableClassMeta, Tracer, is_fx_tracing
 from .graph_module import GraphModule
 
 __all__ = [
@@ -50,9 +43,7 @@ def wrap(fn_or_name):
     name = fn_or_name if isinstance(fn_or_name, str) else fn_or_name.__name__
     frame = inspect.currentframe().f_back
     if frame.f_code.co_name != "<module>":
-        raise NotImplementedError(
-            "wrap must be called at the top level of a module"
-        )
+        raise NotImplementedError("wrap must be called at the top level of a module")
     names = frame.f_globals
     WRAPPED_FUNCTIONS[id(names), name] = names
     return fn_or_name

@@ -16,12 +16,7 @@ from .. import Tensor, nn
 from .._C import Function
 from .._own_names import is_own
 from ..utils import _pytree as pytree
-from ._patching import (
-    Patcher,
-    find_proxy,
-    patch_globals,
-    patch_wrapped,
-)
+from ._patching import Patcher, find_proxy, patch_globals, patch_wrapped
 from .graph import Graph, _PyTreeCodeGen, _PyTreeInfo
 from .node import base_types
 from .proxy import ParameterProxy, Proxy, Scope, ScopeContextManager, TracerBase
@@ -192,18 +187,14 @@ class Tracer(TracerBase):
                 continue
             if name not in cache:
                 make = None
-                if self.param_shapes_constant and isinstance(
-                    value, nn.Parameter
-                ):
+                if self.param_shapes_constant and isinstance(value, nn.Parameter):
 
                     def make(node, name=name):
                         return ParameterProxy(self, node, name, value)
 
                 # Subclasses' own may know no factory.
                 given = {} if make is None else {"proxy_factory_fn": make}
-                cache[name] = self.create_proxy(
-                    "get_attr", name, (), {}, **given
-                )
+                cache[name] = self.create_proxy("get_attr", name, (), {}, **given)
             return cache[name]
         return None
 
@@ -250,9 +241,7 @@ class Tracer(TracerBase):
             setattr(self.root, name, value)
         return self.create_node("get_attr", name, (), {})
 
-    def create_args_for_root(
-        self, root_fn, is_module: bool, concrete_args=None
-    ):
+    def create_args_for_root(self, root_fn, is_module: bool, concrete_args=None):
         """Placeholders for a function's parameters.
 
         Returns the function to call and its arguments.
@@ -261,9 +250,7 @@ class Tracer(TracerBase):
         code = original.__code__
         total = code.co_argcount + code.co_kwonlyargcount
         if is_module and total == 0:
-            raise RuntimeError(
-                "``self`` argument cannot be part of *args expansion!"
-            )
+            raise RuntimeError("``self`` argument cannot be part of *args expansion!")
         names = list(code.co_varnames[int(is_module) : total])
         stars = list(code.co_varnames[total:])
         first = [self.root] if is_module else []
@@ -334,17 +321,13 @@ class Tracer(TracerBase):
         if not isinstance(function, types.FunctionType):
             raise AssertionError(f"Expected FunctionType, got {type(function)}")
         names = function.__globals__
-        function, args = self.create_args_for_root(
-            function, is_module, concrete_args
-        )
+        function, args = self.create_args_for_root(function, is_module, concrete_args)
         # One that takes stars or trees has lost it, here as in PyTorch.
         annotation = function.__annotations__.get("return")
         with Patcher() as patcher:
             self._patch(patcher, names)
             result = self.create_arg(function(*args))
-            self.create_node(
-                "output", "output", (result,), {}, None, annotation
-            )
+            self.create_node("output", "output", (result,), {}, None, annotation)
         self.submodule_paths = None
         return self.graph
 
@@ -398,9 +381,7 @@ class Tracer(TracerBase):
         for name, value in self.__dict__.items():
             # Modules of Python cannot be copied.
             shared = name in ("_autowrap_search", "_autowrap_function_ids")
-            made.__dict__[name] = (
-                value if shared else copy.deepcopy(value, memo)
-            )
+            made.__dict__[name] = value if shared else copy.deepcopy(value, memo)
         return made
 
 
@@ -439,11 +420,7 @@ class _Inputs:
         default = self._default(name)
         if name not in self._concrete:
             return self._tracer.create_proxy(
-                "placeholder",
-                name,
-                default,
-                {},
-                type_expr=self._annotations.get(name),
+                "placeholder", name, default, {}, type_expr=self._annotations.get(name)
             )
         count = 0
 
@@ -477,8 +454,7 @@ class _Inputs:
     def _check(self, name: str, value, proxy: Proxy) -> None:
         """Records that the graph holds for this value only."""
         message = (
-            f"{name} has been specialized to have value {value} but got "
-            "another value"
+            f"{name} has been specialized to have value {value} but got another value"
         )
         if isinstance(value, base_types) and not isinstance(value, Tensor):
             hotaru._assert(proxy == value, message)

@@ -78,9 +78,7 @@ class Graph:
     `owning_module` is the GraphModule whose code it is.
     """
 
-    def __init__(
-        self, owning_module=None, tracer_cls=None, tracer_extras=None
-    ) -> None:
+    def __init__(self, owning_module=None, tracer_cls=None, tracer_extras=None) -> None:
         self._root = Node(self, "", "root", "root", (), {})
         self._insert = self._root.prepend
         self._len = 0
@@ -156,9 +154,7 @@ class Graph:
             name = target.__name__
         else:
             if not isinstance(target, str):
-                raise AssertionError(
-                    f"Expected target to be str, got {type(target)}"
-                )
+                raise AssertionError(f"Expected target to be str, got {type(target)}")
             name = target
             if _names.is_magic(name):
                 name = name[2:-2]
@@ -213,9 +209,7 @@ class Graph:
 
     def output(self, result, type_expr=None) -> Node:
         """Sets what the graph returns: a node, or a tree of them."""
-        return self.create_node(
-            "output", "output", (result,), {}, None, type_expr
-        )
+        return self.create_node("output", "output", (result,), {}, None, type_expr)
 
     def node_copy(self, node: Node, arg_transform=lambda x: x) -> Node:
         """Adds a node like that one, with its arguments transformed."""
@@ -227,9 +221,7 @@ class Graph:
         copied.meta = copy.copy(node.meta)
         return copied
 
-    def graph_copy(
-        self, g: Graph, val_map: dict, return_output_node: bool = False
-    ):
+    def graph_copy(self, g: Graph, val_map: dict, return_output_node: bool = False):
         """Adds all nodes of a graph but its output, which it returns.
 
         `val_map` says what stands for nodes of `g`, and is filled.
@@ -253,13 +245,10 @@ class Graph:
                 f"{len(to_erase.users)} users in the graph: {to_erase.users}!"
             )
         if to_erase.graph is not self:
-            raise RuntimeError(
-                f"Attempting to remove {to_erase} from wrong graph!"
-            )
+            raise RuntimeError(f"Attempting to remove {to_erase} from wrong graph!")
         if to_erase._erased:
             warnings.warn(
-                f"erase_node({to_erase}) on an already erased node",
-                stacklevel=2,
+                f"erase_node({to_erase}) on an already erased node", stacklevel=2
             )
             return
         for hook in getattr(self.owning_module, "_erase_node_hooks", ()):
@@ -312,11 +301,7 @@ class Graph:
         return self._codegen.process_outputs(out)
 
     def python_code(
-        self,
-        root_module: str,
-        *,
-        verbose: bool = False,
-        expanded_def: bool = False,
+        self, root_module: str, *, verbose: bool = False, expanded_def: bool = False
     ) -> PythonCode:
         """The code of `forward`; `root_module` is what the module is called."""
         namespace = _Namespace()
@@ -426,8 +411,7 @@ class _Reference:
 
 def _state_of(node: Node) -> tuple:
     args, kwargs = (
-        map_arg(a, lambda n: _Reference(n.name))
-        for a in (node.args, node.kwargs)
+        map_arg(a, lambda n: _Reference(n.name)) for a in (node.args, node.kwargs)
     )
     return node.op, node.target, args, kwargs, node.name, node.type, node.meta
 

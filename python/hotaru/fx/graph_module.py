@@ -183,9 +183,7 @@ class GraphModule(Module):
 
     def __new__(cls, *args, **kwargs):
         # Each has its own class, which has its `forward`.
-        cls = next(
-            base for base in cls.__mro__ if "_is_of_one_graph" not in vars(base)
-        )
+        cls = next(base for base in cls.__mro__ if "_is_of_one_graph" not in vars(base))
 
         class GraphModuleImpl(cls):
             _is_of_one_graph = True
@@ -247,9 +245,7 @@ class GraphModule(Module):
     @graph.setter
     def graph(self, g: Graph) -> None:
         if not isinstance(g, Graph):
-            raise AssertionError(
-                f"Expected a Graph instance, but got {type(g)}"
-            )
+            raise AssertionError(f"Expected a Graph instance, but got {type(g)}")
         self.__dict__["_graph"] = g
         g.owning_module = self
         self.recompile()
@@ -331,8 +327,7 @@ class GraphModule(Module):
             if node.op == "call_module":
                 module = self.get_submodule(node.target)
                 used.update(
-                    f"{node.target}.{name}"
-                    for name, _ in module.named_modules()
+                    f"{node.target}.{name}" for name, _ in module.named_modules()
                 )
         for name in [n for n, _ in self.named_modules() if n not in used]:
             self.delete_submodule(name)
@@ -353,10 +348,7 @@ class GraphModule(Module):
         state = dict(self.__dict__)
         state.pop("_graph")
         generated = self._graph.python_code(root_module="self")
-        return (
-            reduce_graph_module,
-            (state, _compile.import_block(generated.globals)),
-        )
+        return (reduce_graph_module, (state, _compile.import_block(generated.globals)))
 
     def __reduce_package__(self, exporter):
         """As pickles of a package have it: the code is a module there."""
@@ -416,8 +408,7 @@ class GraphModule(Module):
             [
                 text,
                 self._code,
-                "# To see more debug info, please use "
-                "`graph_module.print_readable()`",
+                "# To see more debug info, please use `graph_module.print_readable()`",
             ]
         )
 
@@ -482,9 +473,11 @@ class GraphModule(Module):
 
 
 _HOOKS = (
-    "_replace_hooks", "_create_node_hooks", "_erase_node_hooks",
+    "_replace_hooks",
+    "_create_node_hooks",
+    "_erase_node_hooks",
     "_deepcopy_hooks",
-)  # fmt: skip
+)
 
 
 def _checked(function):
@@ -495,6 +488,4 @@ def _checked(function):
 
 def _indent(text: str, count: int) -> str:
     pad = " " * count
-    return "\n".join(
-        pad + line if line.strip() else "" for line in text.split("\n")
-    )
+    return "\n".join(pad + line if line.strip() else "" for line in text.split("\n"))

@@ -34,9 +34,19 @@ def _without(*names: str):
 
 
 @_without(
-    "__delitem__", "__iadd__", "__imul__", "__setitem__", "append", "clear",
-    "extend", "insert", "pop", "remove", "reverse", "sort",
-)  # fmt: skip
+    "__delitem__",
+    "__iadd__",
+    "__imul__",
+    "__setitem__",
+    "append",
+    "clear",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "reverse",
+    "sort",
+)
 @compatibility(is_backward_compatible=True)
 class immutable_list(list):  # noqa: N801
     """A list that raises TypeError where it would be changed; hashable."""
@@ -49,9 +59,15 @@ class immutable_list(list):  # noqa: N801
 
 
 @_without(
-    "__delitem__", "__ior__", "__setitem__", "clear", "pop", "popitem",
-    "setdefault", "update",
-)  # fmt: skip
+    "__delitem__",
+    "__ior__",
+    "__setitem__",
+    "clear",
+    "pop",
+    "popitem",
+    "setdefault",
+    "update",
+)
 @compatibility(is_backward_compatible=True)
 class immutable_dict(dict):  # noqa: N801
     """A dict that raises TypeError where it would be changed; hashable."""

@@ -25,10 +25,7 @@ class Interpreter:
     """
 
     def __init__(
-        self,
-        module,
-        garbage_collect_values: bool = True,
-        graph: Graph | None = None,
+        self, module, garbage_collect_values: bool = True, graph: Graph | None = None
     ) -> None:
         self.module = module
         self.submodules = dict(module.named_modules())
@@ -116,8 +113,7 @@ class Interpreter:
         for i, part in enumerate(parts):
             if not hasattr(found, part):
                 raise RuntimeError(
-                    "Node referenced nonexistent target "
-                    f"{'.'.join(parts[: i + 1])}"
+                    f"Node referenced nonexistent target {'.'.join(parts[: i + 1])}"
                 )
             found = getattr(found, part)
         return found
@@ -190,8 +186,7 @@ class Transformer(Interpreter):
     def placeholder(self, target: Target, args, kwargs):
         default = args[0] if args else inspect.Signature.empty
         return Proxy(
-            self.new_graph.placeholder(target, default_value=default),
-            self.tracer,
+            self.new_graph.placeholder(target, default_value=default), self.tracer
         )
 
     def get_attr(self, target: Target, args, kwargs):

@@ -112,9 +112,7 @@ def _format_arg(arg, max_list_len: float = float("inf")) -> str:
     if hasattr(arg, "_custom_fx_repr_fn"):
         return arg._custom_fx_repr_fn()
     if isinstance(arg, (list, tuple)):
-        shown = [
-            _format_arg(item) for i, item in enumerate(arg) if i < max_list_len
-        ]
+        shown = [_format_arg(item) for i, item in enumerate(arg) if i < max_list_len]
         items = ", ".join(shown)
         if len(arg) > max_list_len:
             items += f", ...[total_len={len(arg)}]"
@@ -152,9 +150,7 @@ class Node:
     _args: tuple
     _kwargs: dict
 
-    def __init__(
-        self, graph, name, op, target, args, kwargs, return_type=None
-    ) -> None:
+    def __init__(self, graph, name, op, target, args, kwargs, return_type=None) -> None:
         check_op(op)
         if op == "call_function":
             if not callable(target):
@@ -194,9 +190,7 @@ class Node:
     def prepend(self, x: Node) -> None:
         """Moves `x` to the place before this node, within the graph."""
         if self.graph is not x.graph:
-            raise AssertionError(
-                "Attempting to move a Node into a different Graph"
-            )
+            raise AssertionError("Attempting to move a Node into a different Graph")
         if self is x:
             warnings.warn(
                 "Trying to prepend a node to itself. This behavior has no "
@@ -299,11 +293,7 @@ class Node:
         self._set_arguments(args, kwargs)
 
     def replace_all_uses_with(
-        self,
-        replace_with: Node,
-        delete_user_cb=None,
-        *,
-        propagate_meta: bool = False,
+        self, replace_with: Node, delete_user_cb=None, *, propagate_meta: bool = False
     ) -> list[Node]:
         """Puts `replace_with` in the place of this node in all its users.
 
@@ -373,9 +363,7 @@ class Node:
         if not isinstance(target, (hotaru._C.Op, OpOverloadPacket)):
             return False
         name = target.__name__
-        return "out" in self.kwargs or (
-            name.endswith("_") and not name.startswith("_")
-        )
+        return "out" in self.kwargs or (name.endswith("_") and not name.startswith("_"))
 
     def normalized_arguments(
         self,
@@ -398,11 +386,7 @@ class Node:
             )
         if self.op == "call_module":
             return normalize_module(
-                root,
-                self.target,
-                self.args,
-                self.kwargs,
-                normalize_to_only_use_kwargs,
+                root, self.target, self.args, self.kwargs, normalize_to_only_use_kwargs
             )
         return None
 

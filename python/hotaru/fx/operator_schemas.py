@@ -269,10 +269,7 @@ def normalize_module(
     )
 
 
-_SIMPLE = (
-    inspect.Parameter.POSITIONAL_OR_KEYWORD,
-    inspect.Parameter.KEYWORD_ONLY,
-)
+_SIMPLE = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 def _normal_form(signature, args, kwargs, only_kwargs: bool):

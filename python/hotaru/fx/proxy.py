@@ -69,10 +69,17 @@ class ScopeContextManager:
 
 # Fields that nodes made behind a node keep of it.
 _COPY_META_FIELDS = [
-    "nn_module_stack", "torch_fn", "source_fn_stack", "original_aten",
-    "recompute", "ac_graph_id", "has_backward_hook", "from_node",
-    "quantization_tag", "custom",
-]  # fmt: skip
+    "nn_module_stack",
+    "torch_fn",
+    "source_fn_stack",
+    "original_aten",
+    "recompute",
+    "ac_graph_id",
+    "has_backward_hook",
+    "from_node",
+    "quantization_tag",
+    "custom",
+]
 
 
 @compatibility(is_backward_compatible=True)
@@ -99,15 +106,10 @@ class TracerBase:
         """Adds a node to the graph; the arguments are values of nodes."""
         if kind == "call_function" and self.check_mutable_operations:
             check_for_mutable_operation(target, args, kwargs)
-        node = self.graph.create_node(
-            kind, target, args, kwargs, name, type_expr
-        )
+        node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
         scope = getattr(self, "scope", None)
         if scope is not None:
-            self.node_name_to_scope[node.name] = (
-                scope.module_path,
-                scope.module_type,
-            )
+            self.node_name_to_scope[node.name] = (scope.module_path, scope.module_type)
         if fx_traceback.has_preserved_node_meta():
             self._keep_meta(node)
         elif getattr(self, "module_stack", None):
@@ -143,9 +145,7 @@ class TracerBase:
         if not isinstance(args, tuple):
             raise AssertionError(f"Expected args to be tuple, got {type(args)}")
         if not isinstance(kwargs, dict):
-            raise AssertionError(
-                f"Expected kwargs to be dict, got {type(kwargs)}"
-            )
+            raise AssertionError(f"Expected kwargs to be dict, got {type(kwargs)}")
         node = self.create_node(kind, target, args, kwargs, name, type_expr)
         proxy = proxy_factory_fn(node) if proxy_factory_fn else self.proxy(node)
         if self.record_stack_traces and not node.stack_trace:
@@ -157,13 +157,9 @@ class TracerBase:
         """The stack without the frames of this package."""
         root = hotaru.__path__[0]
         frames = [
-            f
-            for f in traceback.extract_stack()
-            if not f.filename.startswith(root)
+            f for f in traceback.extract_stack() if not f.filename.startswith(root)
         ]
-        return "".join(
-            traceback.StackSummary.from_list(frames).format()
-        ).strip()
+        return "".join(traceback.StackSummary.from_list(frames).format()).strip()
 
     def create_arg(self, a):
         """Returns what stands for a value among a node's arguments.
@@ -219,8 +215,7 @@ class TracerBase:
     def to_bool(self, obj: Proxy) -> bool:
         """Asked where a proxy decides what the program does."""
         raise TraceError(
-            "symbolically traced variables cannot be used as inputs to control "
-            "flow"
+            "symbolically traced variables cannot be used as inputs to control flow"
         )
 
     def iter(self, obj: Proxy):
@@ -261,9 +256,7 @@ class Proxy:
     """
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
-        self.tracer = (
-            GraphAppendingTracer(node.graph) if tracer is None else tracer
-        )
+        self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
         self.node = node
 
     def __repr__(self) -> str:
@@ -285,8 +278,7 @@ class Proxy:
         made = Proxy.__new__(Proxy)
         memo[id(self)] = made
         made.__dict__ = {
-            name: copy.deepcopy(value, memo)
-            for name, value in self.__dict__.items()
+            name: copy.deepcopy(value, memo) for name, value in self.__dict__.items()
         }
         return made
 
@@ -303,9 +295,7 @@ class Proxy:
         return self.tracer.iter(self)
 
     def __abs__(self):
-        return self.tracer.create_proxy(
-            "call_function", operator.abs, (self,), {}
-        )
+        return self.tracer.create_proxy("call_function", operator.abs, (self,), {})
 
     def __bool__(self) -> bool:
         return self.tracer.to_bool(self)
@@ -463,9 +453,7 @@ def _reflected_method(name: str):
     target = getattr(operator, name)
 
     def method(self, rhs):
-        return self.tracer.create_proxy(
-            "call_function", target, (rhs, self), {}
-        )
+        return self.tracer.create_proxy("call_function", target, (rhs, self), {})
 
     method.__name__ = f"__r{name.strip('_')}__"
     return method

@@ -68,12 +68,7 @@ def replace_pattern_with_filters(
     graph, pattern graph)` gives the replacement of each match instead.
     """
     return _replace_pattern(
-        gm,
-        pattern,
-        replacement,
-        match_filters,
-        ignore_literals,
-        replacement_callback,
+        gm, pattern, replacement, match_filters, ignore_literals, replacement_callback
     )
 
 
@@ -108,8 +103,7 @@ def _replace_pattern(
     if replacement_callback is None:
         if replacement is None:
             raise AssertionError(
-                "Must provide either replacement GraphModule or "
-                "replacement_callback"
+                "Must provide either replacement GraphModule or replacement_callback"
             )
         common = _graph_of(replacement)
     # Nodes that took the place of others that later matches refer to.
@@ -140,9 +134,7 @@ def _replace_match(graph, pattern, replacement, match, changed: dict):
         results = (results,)
     results = tuple(results)
     made = [
-        values[n]
-        for n in replacement.nodes
-        if n.op not in ("placeholder", "output")
+        values[n] for n in replacement.nodes if n.op not in ("placeholder", "output")
     ]
     if len(match.returning_nodes) != len(results):
         raise AssertionError(

@@ -27,9 +27,11 @@ _BUFFERS = (
 def check_module(module: Module) -> None:
     """PyTorch's rules for modules; AssertionError."""
     hooks = (
-        "_backward_hooks", "_forward_hooks", "_forward_pre_hooks",
+        "_backward_hooks",
+        "_forward_hooks",
+        "_forward_pre_hooks",
         "_backward_pre_hooks",
-    )  # fmt: skip
+    )
     if any(len(vars(module).get(name, ())) for name in hooks):
         raise AssertionError(_HOOKS)
     if any(buffer.requires_grad for buffer in module.buffers()):
@@ -90,8 +92,7 @@ def make_graphed_callables(
         samples = tuple(_as_tuple(sample) for sample in samples)
         if len(samples) != len(functions):
             raise ValueError(
-                f"{len(functions)} callables, but sample_args for "
-                f"{len(samples)}"
+                f"{len(functions)} callables, but sample_args for {len(samples)}"
             )
     options = Options(pool, allow_unused_input, False, without, bitwise)
     for function in functions:
@@ -141,9 +142,7 @@ class _ClassForward:
 def _forward_of(module: Module) -> Callable:
     """Gives what a module's own `forward` is before a graph replaces it."""
     of_class = getattr(type(module), "forward", None)
-    if "forward" in vars(module) or not isinstance(
-        of_class, types.FunctionType
-    ):
+    if "forward" in vars(module) or not isinstance(of_class, types.FunctionType):
         return module.forward
     return _ClassForward(module)
 

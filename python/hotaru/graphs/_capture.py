@@ -43,8 +43,12 @@ class Options:
 
     def __reduce__(self):
         return Options, (
-            None, self.allow_unused, self.fresh, self.without, self.bitwise,
-        )  # fmt: skip
+            None,
+            self.allow_unused,
+            self.fresh,
+            self.without,
+            self.bitwise,
+        )
 
     def graph(self, training: bool = True) -> Graph:
         """A graph to capture. In training weights change from call to call:
@@ -175,9 +179,7 @@ class Captured:
             given = Given(args, kwargs, met.nests, self._samples, self._statics)
             with exact, given, self.training:
                 with exact.watching(), _Inference(inference):
-                    result = exact.call(
-                        self._function, given.args, given.kwargs
-                    )
+                    result = exact.call(self._function, given.args, given.kwargs)
                 changed = begun.changed()
                 self.training.check(exact.asked_gradients)
                 given.check()
@@ -247,11 +249,7 @@ class Captured:
         single = self._result_form == _tree.TENSOR
         count = len(self._statics)
         roots = self.call.set_results(
-            self._outputs,
-            lasting,
-            single,
-            self._options.fresh,
-            self._writes[:count],
+            self._outputs, lasting, single, self._options.fresh, self._writes[:count]
         )
         if isinstance(roots, str):
             raise _state.UnfitError(roots)
@@ -266,9 +264,7 @@ class Captured:
         kind, content = self._result_form[1:3] if not single else (None, ())
         plain_tuple = kind is tuple and all(c == _tree.TENSOR for c in content)
         # Such calls need no Python.
-        self.simple = (
-            self.flat and (single or plain_tuple) and not self.training.after
-        )
+        self.simple = self.flat and (single or plain_tuple) and not self.training.after
 
     def _watch_states(self) -> None:
         """Whoever keeps a state is to find in it what was there."""
@@ -287,9 +283,7 @@ class Captured:
         """The second half, where results require grad."""
         outputs = [o for o in self._outputs if o.requires_grad]
         _results.check_ends(outputs)
-        incoming = [
-            empty_like(o) if o.requires_grad else None for o in self._outputs
-        ]
+        incoming = [empty_like(o) if o.requires_grad else None for o in self._outputs]
         inputs = _once(s for s in self._statics if s.requires_grad)
         parameters = self._find_parameters(outputs, inputs)
         wanted = (*inputs, *parameters)
@@ -319,9 +313,13 @@ class Captured:
         finally:
             _C._set_stream(previous)
         self.call.set_backward(
-            graph, self._outputs, incoming, found, parameters,
+            graph,
+            self._outputs,
+            incoming,
+            found,
+            parameters,
             _results.sources(self._outputs, wanted),
-        )  # fmt: skip
+        )
         # The captured calls hold what they need; the history can go.
         self._outputs = None
         self.stream = None
@@ -435,9 +433,7 @@ def _once(tensors) -> list[Tensor]:
     return list({id(t): t for t in tensors}.values())
 
 
-def _statics_of(
-    leaves: list[Tensor], aliases: tuple, known: set[int]
-) -> list[Tensor]:
+def _statics_of(leaves: list[Tensor], aliases: tuple, known: set[int]) -> list[Tensor]:
     """Memory for the arguments' values: for those that overlap one piece, in
     which they overlap the same way, and for those that overlap what the graph
     knows by address where they are. Tensors that it knows so themselves, by
@@ -464,9 +460,7 @@ def _statics_of(
         else:
             statics.update(_overlapping({j: leaves[j] for j in group}))
     firsts = {id(leaf): leaf for leaf in leaves if id(leaf) in known}
-    return [
-        firsts.setdefault(id(leaf), statics[i]) for i, leaf in enumerate(leaves)
-    ]
+    return [firsts.setdefault(id(leaf), statics[i]) for i, leaf in enumerate(leaves)]
 
 
 def _alias_of(leaf: Tensor) -> Tensor:
@@ -476,8 +470,7 @@ def _alias_of(leaf: Tensor) -> Tensor:
 def _overlapping(leaves: dict[int, Tensor]) -> dict[int, Tensor]:
     """Copies of tensors of one storage that overlap as they do."""
     begins = {
-        i: leaf.storage_offset() * leaf.element_size()
-        for i, leaf in leaves.items()
+        i: leaf.storage_offset() * leaf.element_size() for i, leaf in leaves.items()
     }
     # Offsets from here are whole elements of every dtype.
     start = min(begins.values()) // 16 * 16
@@ -513,6 +506,5 @@ def _own(attribute, leaves: list[Tensor]) -> list[Tensor]:
 def _is_flat(form: tuple) -> bool:
     """True if arguments are tensors and constants, without nests."""
     return all(
-        part == _tree.TENSOR or part[0] in ("constant", "float")
-        for part in form[2]
+        part == _tree.TENSOR or part[0] in ("constant", "float") for part in form[2]
     )

@@ -13,15 +13,16 @@ from ._failures import failure_of
 from ._graphed import CACHE_SIZE, Graphed
 from ._proxy import OptimizedModule
 
-BACKENDS = (
-    "cudagraphs", "graphs", "inductor", "onnxruntime", "openvino", "xla",
-)  # fmt: skip
+BACKENDS = ("cudagraphs", "graphs", "inductor", "onnxruntime", "openvino", "xla")
 # Others leave the mode alone, as they do in PyTorch.
 _WITH_MODES = ("graphs", "inductor")
 _MODES = (
-    "default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs",
+    "default",
+    "lite",
+    "reduce-overhead",
+    "max-autotune-no-cudagraphs",
     "max-autotune",
-)  # fmt: skip
+)
 # Engines that run ONNX models.
 _ENGINES = ("onnxruntime", "openvino")
 _default_backend = "graphs"
@@ -80,9 +81,14 @@ def compile(
     """
     if model is None:
         return functools.partial(
-            compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
-            mode=mode, options=options, disable=disable,
-        )  # fmt: skip
+            compile,
+            fullgraph=fullgraph,
+            dynamic=dynamic,
+            backend=backend,
+            mode=mode,
+            options=options,
+            disable=disable,
+        )
     backend = backend or _default_backend
     if backend not in (*BACKENDS, "eager"):
         raise ValueError(
@@ -152,9 +158,7 @@ def _onnx_engine(backend: str):
     return engine
 
 
-def _engined(
-    model, engine, options: dict, fullgraph: bool, dynamic, cache_size: int
-):
+def _engined(model, engine, options: dict, fullgraph: bool, dynamic, cache_size: int):
     """A function or module that an engine for ONNX models runs."""
     _check_callable(model)
     is_module = isinstance(model, Module)
@@ -184,9 +188,7 @@ def _engined(
 
 def _check_callable(model) -> None:
     if not callable(model):
-        raise TypeError(
-            f"compile: expected a function or module, not {type(model)}"
-        )
+        raise TypeError(f"compile: expected a function or module, not {type(model)}")
 
 
 def compile_in_place(module: Module, **options) -> None:

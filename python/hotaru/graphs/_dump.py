@@ -89,13 +89,8 @@ def chrome_trace(graph) -> dict:
             "tid": 0,
             "ts": (start - first) / 1e3,
             "dur": duration / 1e3,
-            "args": {
-                "node": i,
-                "operands": [f"{o[1]} {_value(o)}" for o in operands],
-            },
+            "args": {"node": i, "operands": [f"{o[1]} {_value(o)}" for o in operands]},
         }
-        for i, ((name, operands), (start, duration)) in enumerate(
-            zip(nodes, times)
-        )
+        for i, ((name, operands), (start, duration)) in enumerate(zip(nodes, times))
     ]
     return {"traceEvents": events, "displayTimeUnit": "ns"}

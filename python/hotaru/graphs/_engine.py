@@ -85,9 +85,7 @@ class Engined(Watching):
         if program is None:
             return self.function(*args, **kwargs)
         if not kwargs and len(leaves) == len(args):
-            self._last = (
-                program, self._changes, _modes(), _C._TensorKinds(leaves)
-            )  # fmt: skip
+            self._last = (program, self._changes, _modes(), _C._TensorKinds(leaves))
         return program(leaves)
 
     def _is_like(self, last: tuple, args: tuple) -> bool:
@@ -173,9 +171,7 @@ class Engined(Watching):
         except UnsupportedOperatorError as error:
             self._add_line(error, form, leaves)
             raise
-        return _Program(
-            self._build(data), result_form, _C._Unchanged(self._guarded)
-        )
+        return _Program(self._build(data), result_form, _C._Unchanged(self._guarded))
 
     def _add_line(self, error, form: tuple, leaves: list) -> None:
         """Adds where the program calls one of the operators that are missing:
@@ -204,9 +200,7 @@ class Engined(Watching):
         reach = self._reach
         own = [o for o in reach.owners if isinstance(o, Module)]
         inner = {id(c) for o in own for c in o.modules() if c is not o}
-        flat = _Flat(
-            self.function, form, [o for o in own if id(o) not in inner]
-        )
+        flat = _Flat(self.function, form, [o for o in own if id(o) not in inner])
         with no_grad():
             samples = [leaf.detach().clone() for leaf in leaves]
             traces = _Traces([*samples, *self._guarded])
@@ -327,8 +321,7 @@ class _Traces:
 
     def __init__(self, tensors: list[Tensor]) -> None:
         self._before = [
-            (t, t._version, None if t.requires_grad else t.clone())
-            for t in tensors
+            (t, t._version, None if t.requires_grad else t.clone()) for t in tensors
         ]
         self._state = _C.get_rng_state()
 

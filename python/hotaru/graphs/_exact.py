@@ -148,9 +148,7 @@ class Exact:
         if own is not None:
             raise _state.StartError(_OWN.format(type(own).__name__))
 
-    def patterns(
-        self, leaves: list, views: bool
-    ) -> tuple[list | None, list | None]:
+    def patterns(self, leaves: list, views: bool) -> tuple[list | None, list | None]:
         """Which arguments are leaves, and their strides: None for what calls
         need not have alike, as the code did not ask for it. Strides also matter
         where some results are `views` of arguments.
@@ -222,8 +220,7 @@ class Exact:
     def writes(self) -> list[int]:
         """How often each static, then each other tensor, was written."""
         return [
-            _version(t) - before
-            for t, before in zip(self._tensors, self._versions)
+            _version(t) - before for t, before in zip(self._tensors, self._versions)
         ]
 
 

@@ -128,6 +128,4 @@ def _held(container) -> list[tuple]:
 
 
 def _same(a: list[tuple], b: list[tuple]) -> bool:
-    return len(a) == len(b) and all(
-        x[0] == y[0] and x[1] is y[1] for x, y in zip(a, b)
-    )
+    return len(a) == len(b) and all(x[0] == y[0] and x[1] is y[1] for x, y in zip(a, b))

@@ -210,9 +210,7 @@ class graph:  # noqa: N801
             stream = self._stream
             _C._set_stream(_C.Stream(device) if stream is None else stream)
         try:
-            self.cuda_graph.capture_begin(
-                self._pool, self._mode, **self._kwargs
-            )
+            self.cuda_graph.capture_begin(self._pool, self._mode, **self._kwargs)
         except BaseException:
             _C._set_stream(previous)
             raise

@@ -25,9 +25,7 @@ _MAX_FAILED = 64
 _MAX_RESTLESS = 8
 # After so many captures whose states somebody kept, calls run without a graph.
 _MAX_PARTINGS = 4
-_KEPT = (
-    "what the call binds to an attribute is kept elsewhere from call to call"
-)
+_KEPT = "what the call binds to an attribute is kept elsewhere from call to call"
 _SAMPLES = (
     "In the beta API, sample_args for each callable must contain only "
     "Tensors. Other types are not allowed."
@@ -196,10 +194,7 @@ class Graphed(_C._FastCall, Watching):
             self._option_key,
             _same_leaves(leaves),
             # Leaves that the function can compare with.
-            tuple(
-                Same(leaf) if id(leaf) in self._known else None
-                for leaf in leaves
-            ),
+            tuple(Same(leaf) if id(leaf) in self._known else None for leaf in leaves),
         )
         return (form, kinds, surroundings, self._signature)
 
@@ -328,9 +323,7 @@ class Graphed(_C._FastCall, Watching):
                     "operators itself"
                 )
             if leaf.layout is not strided:
-                return _state.UnfitError(
-                    f"an argument has the layout {leaf.layout}"
-                )
+                return _state.UnfitError(f"an argument has the layout {leaf.layout}")
             if has_attributes(leaf):
                 return _state.UnfitError("an argument has attributes")
         reach = self._reach
@@ -342,9 +335,7 @@ class Graphed(_C._FastCall, Watching):
         structural = isinstance(error, _state.StateError)
         if structural:
             self._restless += 1
-        if isinstance(error, _state.StartError) and (
-            self._restless < _MAX_RESTLESS
-        ):
+        if isinstance(error, _state.StartError) and (self._restless < _MAX_RESTLESS):
             return None
         if self._on_failure is not None:
             if structural or self._on_failure.passes(error):
@@ -381,8 +372,7 @@ class Graphed(_C._FastCall, Watching):
         """
         self.captures += 1
         self._carried.update(
-            place(attribute.owner, attribute.name)
-            for attribute, _ in captured.carried
+            place(attribute.owner, attribute.name) for attribute, _ in captured.carried
         )
         self._reach = None
         self._look_around()
@@ -463,8 +453,7 @@ class Graphed(_C._FastCall, Watching):
     def _mismatch(self, form, leaves) -> str:
         got = _tree.describe(form, iter(leaves))
         known = [
-            _tree.describe(c[0].form, iter(c[0]._statics))
-            for c in self._cache.values()
+            _tree.describe(c[0].form, iter(c[0]._statics)) for c in self._cache.values()
         ]
         text = (
             f"the graphed callable was captured for (args, kwargs) = "

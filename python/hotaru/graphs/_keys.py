@@ -29,8 +29,7 @@ class Signature:
 
     def __eq__(self, other) -> bool:
         return isinstance(other, Signature) and (
-            self is other
-            or (self._hash == other._hash and self.parts == other.parts)
+            self is other or (self._hash == other._hash and self.parts == other.parts)
         )
 
     def __hash__(self) -> int:

@@ -73,9 +73,7 @@ class OptimizedModule(Module):
     def __len__(self) -> int:
         if isinstance(self._orig_mod, Sized):
             return len(self._orig_mod)
-        raise TypeError(
-            f"{type(self._orig_mod).__name__} does not support len()"
-        )
+        raise TypeError(f"{type(self._orig_mod).__name__} does not support len()")
 
     def __bool__(self) -> bool:
         return bool(self._orig_mod)

@@ -24,24 +24,52 @@ _THREAD = "which thread it is"
 _PROCESS, _OTHERS = "the state of the process", "what comes from elsewhere"
 # Functions of the interpreter's own modules, and what they read.
 _SYSTEM = {
-    "open": _FILES, "read": _FILES, "pread": _FILES, "readv": _FILES,
-    "stat": _FILES, "lstat": _FILES, "fstat": _FILES, "access": _FILES,
-    "listdir": _FILES, "scandir": _FILES, "readlink": _FILES,
-    "urandom": _BYTES, "getrandom": _BYTES,
-    "times": _CLOCK, "getcwd": _PROCESS, "getcwdb": _PROCESS,
-    "getloadavg": _PROCESS, "getppid": _PROCESS, "umask": _PROCESS,
-    "get_terminal_size": _PROCESS, "waitpid": _OTHERS,
+    "open": _FILES,
+    "read": _FILES,
+    "pread": _FILES,
+    "readv": _FILES,
+    "stat": _FILES,
+    "lstat": _FILES,
+    "fstat": _FILES,
+    "access": _FILES,
+    "listdir": _FILES,
+    "scandir": _FILES,
+    "readlink": _FILES,
+    "urandom": _BYTES,
+    "getrandom": _BYTES,
+    "times": _CLOCK,
+    "getcwd": _PROCESS,
+    "getcwdb": _PROCESS,
+    "getloadavg": _PROCESS,
+    "getppid": _PROCESS,
+    "umask": _PROCESS,
+    "get_terminal_size": _PROCESS,
+    "waitpid": _OTHERS,
     **dict.fromkeys(
         (
-            "write", "pwrite", "writev", "truncate", "ftruncate", "fsync",
-            "remove", "unlink", "rename", "replace", "link", "symlink",
-            "mkdir", "rmdir", "chmod", "chown", "utime",
+            "write",
+            "pwrite",
+            "writev",
+            "truncate",
+            "ftruncate",
+            "fsync",
+            "remove",
+            "unlink",
+            "rename",
+            "replace",
+            "link",
+            "symlink",
+            "mkdir",
+            "rmdir",
+            "chmod",
+            "chown",
+            "utime",
         ),
         _FILES,
     ),
     **dict.fromkeys(("chdir", "putenv", "unsetenv"), _PROCESS),
     **dict.fromkeys(("kill", "system", "fork"), _OTHERS),
-}  # fmt: skip
+}
 _FUNCTIONS = {
     "posix": _SYSTEM,
     "nt": _SYSTEM,
@@ -50,10 +78,23 @@ _FUNCTIONS = {
     "builtins": {"input": _OTHERS},
     "time": dict.fromkeys(
         (
-            "time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic",
-            "monotonic_ns", "process_time", "process_time_ns", "thread_time",
-            "thread_time_ns", "clock_gettime", "clock_gettime_ns",
-            "localtime", "gmtime", "ctime", "strftime", "sleep",
+            "time",
+            "time_ns",
+            "perf_counter",
+            "perf_counter_ns",
+            "monotonic",
+            "monotonic_ns",
+            "process_time",
+            "process_time_ns",
+            "thread_time",
+            "thread_time_ns",
+            "clock_gettime",
+            "clock_gettime_ns",
+            "localtime",
+            "gmtime",
+            "ctime",
+            "strftime",
+            "sleep",
         ),
         _CLOCK,
     ),
@@ -61,11 +102,9 @@ _FUNCTIONS = {
     "_thread": dict.fromkeys(("get_ident", "get_native_id"), _THREAD),
     "_posixsubprocess": {"fork_exec": _OTHERS},
     "_winapi": {"CreateProcess": _OTHERS},
-    "sys": dict.fromkeys(
-        ("getrecursionlimit", "getswitchinterval"), _PROCESS
-    ),
+    "sys": dict.fromkeys(("getrecursionlimit", "getswitchinterval"), _PROCESS),
     "select": dict.fromkeys(("select", "poll"), _OTHERS),
-}  # fmt: skip
+}
 # Methods of objects, by the module of their class.
 _METHODS = {
     "datetime": dict.fromkeys(("now", "utcnow", "today"), _CLOCK),
@@ -75,26 +114,42 @@ _METHODS = {
     ),
     "_socket": dict.fromkeys(
         (
-            "recv", "recv_into", "recvfrom", "recvmsg", "send", "sendall",
-            "sendto", "sendmsg",
+            "recv",
+            "recv_into",
+            "recvfrom",
+            "recvmsg",
+            "send",
+            "sendall",
+            "sendto",
+            "sendmsg",
         ),
         _OTHERS,
     ),
-}  # fmt: skip
+}
 _OF_FILES = {
-    "read", "read1", "readall", "readinto", "readinto1", "readline",
-    "readlines", "peek", "tell", "seek", "write", "writelines", "truncate",
-    "getvalue", "getbuffer",
-}  # fmt: skip
+    "read",
+    "read1",
+    "readall",
+    "readinto",
+    "readinto1",
+    "readline",
+    "readlines",
+    "peek",
+    "tell",
+    "seek",
+    "write",
+    "writelines",
+    "truncate",
+    "getvalue",
+    "getbuffer",
+}
 _NAMES = {
     name
     for table in (*_FUNCTIONS.values(), *_METHODS.values(), _OF_FILES)
     for name in table
 }
 # Modules that load others or tell people something: that is nobody's value.
-_ASIDE = {
-    "importlib", "linecache", "logging", "tokenize", "traceback", "warnings",
-}  # fmt: skip
+_ASIDE = {"importlib", "linecache", "logging", "tokenize", "traceback", "warnings"}
 # They ask for the thread while they write an object down.
 _TEXTS = {"dataclasses", "reprlib"}
 

@@ -13,9 +13,7 @@ from .. import _C, Tensor, empty_strided, enable_grad
 from . import _state, _tree
 
 #: Objects that never change, which arguments and results may hold.
-CONSTANTS = (
-    _C.dtype, _C.device, _C.layout, _C.memory_format, enum.Enum, type(...),
-)  # fmt: skip
+CONSTANTS = (_C.dtype, _C.device, _C.layout, _C.memory_format, enum.Enum, type(...))
 _AMBIGUOUS = (
     "a result is a view of an argument that requires grad, made without "
     "gradients or of elements that share memory"
@@ -69,11 +67,7 @@ def find_histories(results: list[Tensor]) -> None:
 
 
 def check(
-    results: list,
-    statics: list,
-    tensors: tuple,
-    hooked: bool,
-    inference: bool,
+    results: list, statics: list, tensors: tuple, hooked: bool, inference: bool
 ) -> list:
     """Results whose history calls would not give back, each with the reason;
     UnfitError where a result is something else than a tensor like others.
@@ -97,9 +91,7 @@ def check(
             raise _state.UnfitError(_CLASS.format(type(result).__name__))
         if has_attributes(result):
             raise _state.UnfitError(_ATTRIBUTES)
-        if result.is_inference() != inference and not _looks_into(
-            result, tensors
-        ):
+        if result.is_inference() != inference and not _looks_into(result, tensors):
             raise _state.UnfitError(_INFERENCE)
         if not result.requires_grad:
             continue
@@ -223,9 +215,7 @@ def replaced_states(results: list, changed: list) -> list:
         for old, new in zip(attribute.leaves, leaves)
         if not _same_elements(old, new)
     ]
-    return [
-        (result, _REPLACED) for result in results if _looks_into(result, olds)
-    ]
+    return [(result, _REPLACED) for result in results if _looks_into(result, olds)]
 
 
 def _same_elements(a: Tensor, b: Tensor) -> bool:
@@ -319,10 +309,7 @@ def sources(outputs: list[Tensor], leaves) -> list[list[int]]:
     if len(live) < 2:
         return []
     reached = [{id(leaf) for leaf in leaves_of([outputs[i]])} for i in live]
-    found = [
-        [i for i, ids in zip(live, reached) if id(leaf) in ids]
-        for leaf in leaves
-    ]
+    found = [[i for i, ids in zip(live, reached) if id(leaf) in ids] for leaf in leaves]
     return [] if all(len(places) == len(live) for places in found) else found
 
 

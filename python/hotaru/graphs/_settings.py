@@ -96,11 +96,7 @@ _SETTERS = (
     ("default device", _C.get_default_device, _C.set_default_device),
     ("autocast", _autocast, _set_autocast),
     ("number of threads", _C.get_num_threads, _C.set_num_threads),
-    (
-        "determinism",
-        _C._get_determinism,
-        lambda value: _C._set_determinism(*value),
-    ),
+    ("determinism", _C._get_determinism, lambda value: _C._set_determinism(*value)),
     (
         "filling of new memory",
         _C._get_deterministic_fill_uninitialized_memory,

@@ -6,9 +6,13 @@ import functools
 import weakref
 
 STANCES = (
-    "default", "force_eager", "eager_on_recompile", "fail_on_recompile",
-    "eager_then_compile", "aot_eager_then_compile",
-)  # fmt: skip
+    "default",
+    "force_eager",
+    "eager_on_recompile",
+    "fail_on_recompile",
+    "eager_then_compile",
+    "aot_eager_then_compile",
+)
 
 # Every `Graphed` that is alive.
 everyone: weakref.WeakSet = weakref.WeakSet()
@@ -64,9 +68,7 @@ class set_stance:  # noqa: N801 - PyTorch's name
             )
         if force_backend is not None:
             if stance != "default":
-                raise RuntimeError(
-                    "force_backend is for the stance 'default' alone"
-                )
+                raise RuntimeError("force_backend is for the stance 'default' alone")
             if force_backend != "eager":
                 raise RuntimeError(
                     f"set_stance: cannot force the backend {force_backend!r}; "

@@ -11,13 +11,7 @@ from __future__ import annotations
 from .. import _C, Tensor, no_grad
 from ..nn import Module
 from . import _tree
-from ._surroundings.raw import (
-    attributes_of,
-    fill,
-    items_of,
-    pairs_of,
-    put_attributes,
-)
+from ._surroundings.raw import attributes_of, fill, items_of, pairs_of, put_attributes
 from ._surroundings.reach import Reach
 from ._surroundings.values import native_of, own_member
 
@@ -157,9 +151,7 @@ class Snapshot:
 
     def __init__(self, found: list, values: bool = False) -> None:
         self._found = found
-        self._names = [
-            {name for name, _ in attributes(owner)} for owner in found
-        ]
+        self._names = [{name for name, _ in attributes(owner)} for owner in found]
         self._attributes = [
             Attribute(owner, name, value)
             for owner in found
@@ -215,8 +207,7 @@ class Snapshot:
             for name, _ in attributes(owner):
                 if name not in names:
                     raise StateError(
-                        "the call creates the attribute "
-                        f"{type(owner).__name__}.{name}"
+                        f"the call creates the attribute {type(owner).__name__}.{name}"
                     )
 
     def restore(self) -> None:
@@ -265,9 +256,7 @@ def check_memory(changed: list, written: set[int], others: list) -> None:
     found = _C._aliases([new for _, _, new in pairs], stays)
     if found:
         attribute = pairs[found[0][0]][0]
-        raise UnfitError(
-            f"the call binds {attribute.text} to memory of another state"
-        )
+        raise UnfitError(f"the call binds {attribute.text} to memory of another state")
 
 
 def carry(changed: list[tuple[Attribute, list[Tensor]]]) -> None:

@@ -20,17 +20,14 @@ _ARGUMENT = (
     "argument of the captured function; take it with autograd.grad"
 )
 _CHANGES = (
-    "the call changes options of an optimizer; do it outside of the captured "
-    "function"
+    "the call changes options of an optimizer; do it outside of the captured function"
 )
 _BEGINS = (
-    "the call creates the state of {}; a graph can follow it from the next "
-    "call on"
+    "the call creates the state of {}; a graph can follow it from the next call on"
 )
 
 _SCHEDULED = (
-    "the call reads options of an optimizer and steps a schedule, which "
-    "changes them"
+    "the call reads options of an optimizer and steps a schedule, which changes them"
 )
 _MOVES = "the call gives one tensor's gradient to another"
 #: Stands for a gradient that a function replaced without a look.
@@ -150,13 +147,10 @@ class Training:
         self._before = [_gradient_of(leaf) for leaf in self._leaves]
         self._marks = [_Mark(a, self._binds) for a in self._arguments]
         self._states = [
-            {key: dict(kept) for key, kept in o.state.items()}
-            for o in self._optimizers
+            {key: dict(kept) for key, kept in o.state.items()} for o in self._optimizers
         ]
         self._groups = [
-            (group, dict(group))
-            for o in self._optimizers
-            for group in o.param_groups
+            (group, dict(group)) for o in self._optimizers for group in o.param_groups
         ]
         for options in self._options:
             options.optimizer._lifted = options.lifted()
@@ -245,9 +239,7 @@ class Training:
             counts = self._binds or id(leaf) in self._asked
             if touched or not kept or counts:
                 read = before if touched else None
-                self._gradients.append(
-                    (leaf, given, read, after, kept and not touched)
-                )
+                self._gradients.append((leaf, given, read, after, kept and not touched))
         self.restore()
         self._before, self._states, self._groups = [], [], []
 
@@ -302,6 +294,5 @@ def _equal(a, b) -> bool:
 
 def _same_states(before: dict, state: dict) -> bool:
     return len(before) == len(state) and all(
-        key in state and _same_items(kept, state[key])
-        for key, kept in before.items()
+        key in state and _same_items(kept, state[key]) for key, kept in before.items()
     )

@@ -137,9 +137,7 @@ def _flatten(value, leaves: list, met: Met) -> tuple:
 
 
 def _attributes(value, leaves: list, met: Met) -> tuple:
-    return tuple(
-        (name, _flatten(v, leaves, met)) for name, v in attributes_of(value)
-    )
+    return tuple((name, _flatten(v, leaves, met)) for name, v in attributes_of(value))
 
 
 class _Same:
@@ -259,10 +257,7 @@ def _rebuild(form: tuple, leaves, given, made: list):
 
 def _pairs(content: tuple, leaves, given, made: list) -> list:
     return [
-        (
-            k.value if type(k) is _Key else k,
-            _rebuild(item, leaves, given, made),
-        )
+        (k.value if type(k) is _Key else k, _rebuild(item, leaves, given, made))
         for k, item in content
     ]
 

@@ -21,6 +21,11 @@ from ._places import _get_torch_home, get_dir, set_dir
 from ._repository import help, list, load
 
 __all__ = [
-    "download_url_to_file", "get_dir", "help", "list", "load",
-    "load_state_dict_from_url", "set_dir",
-]  # fmt: skip
+    "download_url_to_file",
+    "get_dir",
+    "help",
+    "list",
+    "load",
+    "load_state_dict_from_url",
+    "set_dir",
+]

@@ -17,9 +17,7 @@ def extract(archive: zipfile.ZipFile, folder: str) -> None:
     for entry in archive.infolist():
         name = os.path.normpath(entry.filename)
         if name.startswith(("/", "\\")) or re.match("[A-Za-z]:", name):
-            raise ValueError(
-                f"Archive entry has absolute path: {entry.filename}"
-            )
+            raise ValueError(f"Archive entry has absolute path: {entry.filename}")
         if ".." in re.split(r"[/\\]", name):
             raise ValueError(
                 f"Archive entry contains directory traversal: {entry.filename}"

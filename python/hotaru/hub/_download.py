@@ -72,10 +72,14 @@ def _bar(total: int):
 
 
 def load_state_dict_from_url(
-    url: str, model_dir: str | None = None, map_location=None,
-    progress: bool = True, check_hash: bool = False,
-    file_name: str | None = None, weights_only: bool = False,
-):  # fmt: skip
+    url: str,
+    model_dir: str | None = None,
+    map_location=None,
+    progress: bool = True,
+    check_hash: bool = False,
+    file_name: str | None = None,
+    weights_only: bool = False,
+):
     """Loads the file at the address by `torch.load`.
 
     It is downloaded once, to `model_dir`, by default `checkpoints` in

@@ -19,8 +19,7 @@ def get_dir() -> str:
     """
     if os.getenv("TORCH_HUB"):
         warnings.warn(
-            "TORCH_HUB is deprecated, please use env TORCH_HOME instead",
-            stacklevel=2,
+            "TORCH_HUB is deprecated, please use env TORCH_HOME instead", stacklevel=2
         )
     if _folder is not None:
         return _folder
@@ -30,9 +29,7 @@ def get_dir() -> str:
 def _get_torch_home() -> str:
     """$TORCH_HOME, by default $XDG_CACHE_HOME/torch (torchvision asks)."""
     cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
-    return os.path.expanduser(
-        os.getenv("TORCH_HOME", os.path.join(cache, "torch"))
-    )
+    return os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch")))
 
 
 def set_dir(d: str | os.PathLike) -> None:

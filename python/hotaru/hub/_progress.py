@@ -9,9 +9,15 @@ class _Bar:
     """The part of tqdm's bar that is used here, where it isn't installed."""
 
     def __init__(
-        self, iterable=None, total=None, disable: bool = False, unit=None,
-        unit_scale=None, unit_divisor=None, **options,
-    ) -> None:  # fmt: skip
+        self,
+        iterable=None,
+        total=None,
+        disable: bool = False,
+        unit=None,
+        unit_scale=None,
+        unit_divisor=None,
+        **options,
+    ) -> None:
         self.iterable = iterable
         self.total = total
         self.disable = disable

@@ -24,10 +24,16 @@ _names = list  # the function below hides it
 
 
 def load(
-    repo_or_dir: str, model: str, *args, source: str = "github",
-    trust_repo="check", force_reload: bool = False, verbose: bool = True,
-    skip_validation: bool = False, **kwargs,
-):  # fmt: skip
+    repo_or_dir: str,
+    model: str,
+    *args,
+    source: str = "github",
+    trust_repo="check",
+    force_reload: bool = False,
+    verbose: bool = True,
+    skip_validation: bool = False,
+    **kwargs,
+):
     """Calls the function `model` of a repository with the arguments.
 
     `repo_or_dir` is "owner/name" or "owner/name:ref" of GitHub, `ref` being a
@@ -55,13 +61,14 @@ def load(
 
 
 def list(
-    github: str, force_reload: bool = False, skip_validation: bool = False,
-    trust_repo="check", verbose: bool = True,
-) -> _names[str]:  # fmt: skip
+    github: str,
+    force_reload: bool = False,
+    skip_validation: bool = False,
+    trust_repo="check",
+    verbose: bool = True,
+) -> _names[str]:
     """The names of the functions of a repository of GitHub; see `load`."""
-    folder = _fetched(
-        github, force_reload, trust_repo, verbose, skip_validation
-    )
+    folder = _fetched(github, force_reload, trust_repo, verbose, skip_validation)
     with _importable(folder):
         module = _hubconf(folder)
     return [
@@ -72,9 +79,12 @@ def list(
 
 
 def help(
-    github: str, model: str, force_reload: bool = False,
-    skip_validation: bool = False, trust_repo="check",
-) -> str | None:  # fmt: skip
+    github: str,
+    model: str,
+    force_reload: bool = False,
+    skip_validation: bool = False,
+    trust_repo="check",
+) -> str | None:
     """The documentation of a function of a repository of GitHub; see `load`."""
     folder = _fetched(github, force_reload, trust_repo, True, skip_validation)
     with _importable(folder):
@@ -106,9 +116,7 @@ def _hubconf(folder: str):
 
 def _entry(module, model: str):
     if not isinstance(model, str):
-        raise ValueError(
-            "Invalid input: model should be a string of function name"
-        )
+        raise ValueError("Invalid input: model should be a string of function name")
     missing = [
         name
         for name in getattr(module, "dependencies", None) or ()

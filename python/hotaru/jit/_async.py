@@ -25,9 +25,7 @@ def wait(future: Future):
     """
     check_some(future)
     if not isinstance(future, Future):
-        raise TypeError(
-            f"wait(): expected a Future, not '{type(future).__name__}'"
-        )
+        raise TypeError(f"wait(): expected a Future, not '{type(future).__name__}'")
     return future.wait()
 
 

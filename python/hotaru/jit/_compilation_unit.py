@@ -167,9 +167,7 @@ def define_text(
 ) -> list:
     """The functions of a source, parsed; methods if there is an owner."""
     if not isinstance(text, str):
-        raise TypeError(
-            f"define(): expected source as str, not {type(text).__name__}"
-        )
+        raise TypeError(f"define(): expected source as str, not {type(text).__name__}")
     resolver = Resolver(names, scripter)
     try:
         return scripter.unit.define_functions(

@@ -30,8 +30,7 @@ class ScriptList(_C._ScriptContainer):
         values = list(value)
         if len(values) != len(places):
             raise RuntimeError(
-                "Left and right hand size of slice assignment have different "
-                "sizes"
+                "Left and right hand size of slice assignment have different sizes"
             )
         for i, item in zip(places, values):
             self._put(i, item)
@@ -128,13 +127,27 @@ class ScriptDict(_C._ScriptContainer):
 
 # The rest of a list's and a dict's methods, by those above.
 _LIST = (
-    "__iter__", "__reversed__", "index", "append", "clear", "reverse",
-    "extend", "pop", "__iadd__",
-)  # fmt: skip
+    "__iter__",
+    "__reversed__",
+    "index",
+    "append",
+    "clear",
+    "reverse",
+    "extend",
+    "pop",
+    "__iadd__",
+)
 _DICT = (
-    "keys", "items", "values", "get", "pop", "popitem", "clear", "update",
+    "keys",
+    "items",
+    "values",
+    "get",
+    "pop",
+    "popitem",
+    "clear",
+    "update",
     "setdefault",
-)  # fmt: skip
+)
 
 
 def _add_methods(cls: type, base: type, names: tuple) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "enable_onednn_fusion", "onednn_fusion_enabled", "set_fusion_strategy",
-]  # fmt: skip
+__all__ = ["enable_onednn_fusion", "onednn_fusion_enabled", "set_fusion_strategy"]
 
 _BEHAVIOURS = ("STATIC", "DYNAMIC")
 _strategy: list[tuple[str, int]] = [("STATIC", 2), ("DYNAMIC", 10)]
 
 
-def set_fusion_strategy(
-    strategy: list[tuple[str, int]],
-) -> list[tuple[str, int]]:
+def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]]:
     """How often a compiler may make code for certain shapes ("STATIC") and
     strides ("DYNAMIC"), in turn. Returns what was set before.
 
@@ -33,8 +29,7 @@ def set_fusion_strategy(
     for name, _ in wanted:
         if name not in _BEHAVIOURS:
             raise ValueError(
-                "FusionBehavior only supported 'STATIC' or 'DYNAMIC', got: "
-                f"{name}"
+                f"FusionBehavior only supported 'STATIC' or 'DYNAMIC', got: {name}"
             )
     before, _strategy = _strategy, wanted
     return before

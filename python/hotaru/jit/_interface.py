@@ -74,8 +74,7 @@ def _check_method(method) -> None:
         trouble = "interface declarations must have a return type annotated."
     elif len(body) != 1 or not isinstance(body[0], ast.Pass):
         trouble = (
-            "interfaces declarations should only contain a single 'pass' "
-            "statement."
+            "interfaces declarations should only contain a single 'pass' statement."
         )
     if trouble:
         raise RuntimeError(

@@ -14,8 +14,7 @@ Final = typing.Final
 EXPORT, IGNORE, UNUSED = "export", "ignore", "unused"
 # PyTorch's text, which libraries' own marks are made of.
 COPIED = (
-    "if this method is not scripted, copy the python method onto the scripted "
-    "model"
+    "if this method is not scripted, copy the python method onto the scripted model"
 )
 _MARK = "_hotaru_script_mark"
 # Mark of classes that declare an interface.
@@ -121,16 +120,15 @@ def isinstance(obj: Any, target_type: Any) -> bool:
 _BARE = {
     getattr(typing, name): f"Attempted to use {name} without {text}"
     for name, text in (
-        ("List", "a contained type. Please add a contained type, e.g. "
-         "List[int]"),
-        ("Tuple", "a contained type. Please add a contained type, e.g. "
-         "Tuple[int]"),
-        ("Optional", "a contained type. Please add a contained type, e.g. "
-         "Optional[int]"),
-        ("Dict", "contained types. Please add contained type, e.g. "
-         "Dict[int, int]"),
+        ("List", "a contained type. Please add a contained type, e.g. List[int]"),
+        ("Tuple", "a contained type. Please add a contained type, e.g. Tuple[int]"),
+        (
+            "Optional",
+            "a contained type. Please add a contained type, e.g. Optional[int]",
+        ),
+        ("Dict", "contained types. Please add contained type, e.g. Dict[int, int]"),
     )
-}  # fmt: skip
+}
 
 
 def check_contained(wanted) -> None:
@@ -169,9 +167,7 @@ def _holds(value, wanted) -> bool:
     if origin is list:
         return all(_holds(item, args[0]) for item in value)
     if origin is dict:
-        return all(
-            _holds(k, args[0]) and _holds(v, args[1]) for k, v in value.items()
-        )
+        return all(_holds(k, args[0]) and _holds(v, args[1]) for k, v in value.items())
     if origin is tuple:
         return len(value) == len(args) and all(map(_holds, value, args))
     return any(_holds(value, item) for item in args)  # a Union

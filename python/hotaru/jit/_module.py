@@ -238,9 +238,7 @@ class RecursiveScriptModule(ScriptModule):
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
         """Pairs of name and parameter."""
-        return _named(
-            self._c.named_parameters(recurse), prefix, remove_duplicate
-        )
+        return _named(self._c.named_parameters(recurse), prefix, remove_duplicate)
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
         """Pairs of name and buffer."""
@@ -366,9 +364,7 @@ class RecursiveScriptModule(ScriptModule):
         return self
 
     def __deepcopy__(self, memo: dict) -> RecursiveScriptModule:
-        return memo.setdefault(
-            id(self), RecursiveScriptModule._wrap(self._c.copy())
-        )
+        return memo.setdefault(id(self), RecursiveScriptModule._wrap(self._c.copy()))
 
     def __copy__(self) -> RecursiveScriptModule:
         return RecursiveScriptModule._wrap(self._c)
@@ -390,9 +386,7 @@ class RecursiveScriptModule(ScriptModule):
         return f"{self._get_name()}(\n  {body}\n)"
 
     def __eq__(self, other) -> bool:
-        return isinstance(other, RecursiveScriptModule) and self._c.same(
-            other._c
-        )
+        return isinstance(other, RecursiveScriptModule) and self._c.same(other._c)
 
     def __hash__(self) -> int:
         return id(self)
@@ -417,19 +411,44 @@ def _forward_magic(name: str) -> None:
 
 
 for _name in (
-    "__iter__", "__len__", "__neg__", "__mul__", "__contains__", "__add__",
-    "__sub__", "__pow__", "__truediv__", "__mod__", "__lt__",
-    "__gt__", "__le__", "__ge__", "__and__", "__or__", "__xor__",
-    "__getitem__", "__setitem__", "__int__", "__float__", "__enter__",
+    "__iter__",
+    "__len__",
+    "__neg__",
+    "__mul__",
+    "__contains__",
+    "__add__",
+    "__sub__",
+    "__pow__",
+    "__truediv__",
+    "__mod__",
+    "__lt__",
+    "__gt__",
+    "__le__",
+    "__ge__",
+    "__and__",
+    "__or__",
+    "__xor__",
+    "__getitem__",
+    "__setitem__",
+    "__int__",
+    "__float__",
+    "__enter__",
     "__exit__",
-):  # fmt: skip
+):
     _forward_magic(_name)
 
 
 for _name in (
-    "code", "code_with_constants", "forward_magic_method", "graph",
-    "graph_for", "inlined_graph", "original_name", "save", "save_to_buffer",
-):  # fmt: skip
+    "code",
+    "code_with_constants",
+    "forward_magic_method",
+    "graph",
+    "graph_for",
+    "inlined_graph",
+    "original_name",
+    "save",
+    "save_to_buffer",
+):
     setattr(ScriptModule, _name, _OfCompiled(_name))
 
 

@@ -65,9 +65,7 @@ def signature_of(overload: DefinedOverload) -> tuple[list[str], str, dict]:
         )
     parameters = [f"{a.name}: {_text(a.type)}" for a in schema.arguments]
     defaults = {
-        a.name: a.default_value
-        for a in schema.arguments
-        if a.has_default_value()
+        a.name: a.default_value for a in schema.arguments if a.has_default_value()
     }
     results = [_text(r.type) for r in schema.returns]
     if not results:

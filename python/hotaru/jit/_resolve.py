@@ -28,12 +28,7 @@ from . import _async, _marks
 from ._library import functional as _functional
 from ._library import torch_level as _torch_level
 from ._library import uniques as _uniques
-from ._operators import (
-    is_class_namespace,
-    is_overloaded,
-    overload_of,
-    own_class_name,
-)
+from ._operators import is_class_namespace, is_overloaded, overload_of, own_class_name
 from .frontend import NotSupportedError
 
 UNKNOWN = ("unknown",)
@@ -42,23 +37,60 @@ UNKNOWN = ("unknown",)
 _LANGUAGE = {
     name: getattr(builtins, name)
     for name in (
-        "len", "min", "max", "abs", "sum", "sorted", "any", "all", "round",
-        "divmod", "ord", "chr", "pow", "hex", "oct", "bin", "isinstance",
-        "getattr", "hasattr", "range", "enumerate", "zip", "print", "tuple",
-        "list", "dict", "int", "float", "bool", "str", "complex", "reversed",
-        "callable", "super", "type", "hash",
+        "len",
+        "min",
+        "max",
+        "abs",
+        "sum",
+        "sorted",
+        "any",
+        "all",
+        "round",
+        "divmod",
+        "ord",
+        "chr",
+        "pow",
+        "hex",
+        "oct",
+        "bin",
+        "isinstance",
+        "getattr",
+        "hasattr",
+        "range",
+        "enumerate",
+        "zip",
+        "print",
+        "tuple",
+        "list",
+        "dict",
+        "int",
+        "float",
+        "bool",
+        "str",
+        "complex",
+        "reversed",
+        "callable",
+        "super",
+        "type",
+        "hash",
     )
-}  # fmt: skip
+}
 _LANGUAGE_NAMES = {id(value): name for name, value in _LANGUAGE.items()}
 _LANGUAGE_NAMES[id(collections.OrderedDict)] = "dict"
 
 _GENERIC = {
     id(getattr(typing, name)): name
     for name in (
-        "List", "Dict", "Tuple", "Optional", "Union", "Any", "Sequence",
+        "List",
+        "Dict",
+        "Tuple",
+        "Optional",
+        "Union",
+        "Any",
+        "Sequence",
         "Final",
     )
-}  # fmt: skip
+}
 _GENERIC[id(type(None))] = "NoneType"
 
 _SPECIALS = {
@@ -69,14 +101,8 @@ _SPECIALS = {
     id(_marks._unwrap_optional): ("builtin", "_unwrap_optional"),
     id(_marks.is_scripting): ("builtin", "is_scripting"),
     id(_marks.is_tracing): ("builtin", "is_tracing"),
-    id(_torch_level._begin_range): (
-        "builtin",
-        "profiler::_record_function_enter_new",
-    ),
-    id(_torch_level._end_range): (
-        "builtin",
-        "profiler::_record_function_exit",
-    ),
+    id(_torch_level._begin_range): ("builtin", "profiler::_record_function_enter_new"),
+    id(_torch_level._end_range): ("builtin", "profiler::_record_function_exit"),
     id(warnings.warn): ("builtin", "warn"),
 }
 
@@ -218,8 +244,7 @@ class Resolver:
         if isinstance(value, hotaru.jit.RecursiveScriptModule):
             return (
                 "error",
-                "Cannot call a ScriptModule that is not a submodule of the "
-                "caller",
+                "Cannot call a ScriptModule that is not a submodule of the caller",
             )
         if isinstance(value, (Module, hotaru.Tensor)):
             return _error(value)
@@ -297,9 +322,7 @@ class Resolver:
                 return ("function", self._scripter.function(replacement))
             if _C._script_has_operator(real_name):
                 return ("builtin", real_name)
-        if scope is hotaru.linalg and _C._script_has_operator(
-            f"linalg_{real_name}"
-        ):
+        if scope is hotaru.linalg and _C._script_has_operator(f"linalg_{real_name}"):
             return ("builtin", f"linalg_{real_name}")
         wrapped = inspect.unwrap(function)
         if inspect.isfunction(wrapped):
@@ -318,8 +341,13 @@ class Resolver:
         if not isinstance(by_flag, tuple):
             return ("function", self._scripter.function(by_flag))
         flag, position, *cases = by_flag
-        return ("dispatch", flag, position, False,
-                *(self._dispatched(case) for case in cases))  # fmt: skip
+        return (
+            "dispatch",
+            flag,
+            position,
+            False,
+            *(self._dispatched(case) for case in cases),
+        )
 
 
 # Functions of `math` whose names are operators of tensors, and only of them:
@@ -374,8 +402,7 @@ def _home(function) -> tuple | None:
 def _is_ours(value) -> bool:
     if isinstance(value, _C.Function):
         return True
-    name = getattr(value, "__name__" if inspect.ismodule(value)
-                   else "__module__", None)  # fmt: skip
+    name = getattr(value, "__name__" if inspect.ismodule(value) else "__module__", None)
     return isinstance(name, str) and is_own(name)
 
 

@@ -127,9 +127,8 @@ def _script_function(function) -> ScriptFunction:
         SCRIPTER._functions.pop(function, None)
         raise
     functools.update_wrapper(
-        compiled, function, assigned=("__name__", "__qualname__", "__doc__"),
-        updated=(),
-    )  # fmt: skip
+        compiled, function, assigned=("__name__", "__qualname__", "__doc__"), updated=()
+    )
     return compiled
 
 

@@ -21,12 +21,13 @@ from ._source import module_names, named, surroundings
 
 # Attributes that every nn.Module has and no program means.
 _INTERNAL = {
-    *vars(nn.Module()), "call_super_init", "dump_patches", "_hooked",
+    *vars(nn.Module()),
+    "call_super_init",
+    "dump_patches",
+    "_hooked",
     "_script_sources",
-} - {"training"}  # fmt: skip
-_CONSTANTS = (
-    bool, float, int, str, type(None), _C.device, _C.layout, _C.dtype
-)  # fmt: skip
+} - {"training"}
+_CONSTANTS = (bool, float, int, str, type(None), _C.device, _C.layout, _C.dtype)
 _BASES = {ScriptModule, *nn.Module.__mro__}
 _LISTS = (nn.ModuleList, nn.Sequential, nn.ParameterList)
 _DICTS = (nn.ModuleDict, nn.ParameterDict)
@@ -239,8 +240,7 @@ class _Members:
     def key(self):
         """Equal for modules that can share a class."""
         types = tuple(
-            (name, str(type_), *flags)
-            for name, (type_, *flags) in self.types.items()
+            (name, str(type_), *flags) for name, (type_, *flags) in self.types.items()
         )
         return (
             type(self._module),
@@ -457,8 +457,7 @@ class _Methods:
             if after not in python.__mro__:
                 return (
                     "error",
-                    "super(type, obj): obj must be an instance or subtype of "
-                    "type",
+                    "super(type, obj): obj must be an instance or subtype of type",
                 )
         base = _home(python, name, after)
         if base is None:
@@ -466,9 +465,7 @@ class _Methods:
         if base is _home(python, name):
             return ("function", self._define(name))
         own = f"{name}_of_{base.__name__}"
-        while self._homes.get(own, (base,))[0] is not base or hasattr(
-            python, own
-        ):
+        while self._homes.get(own, (base,))[0] is not base or hasattr(python, own):
             own += "_"
         return ("function", self._define(own, name, base))
 
@@ -546,9 +543,7 @@ def _home(python: type, name: str, after: type | None = None):
         if base in _BASES:
             return None
         value = _own(base, name)
-        if inspect.isfunction(value) or isinstance(
-            value, (property, staticmethod)
-        ):
+        if inspect.isfunction(value) or isinstance(value, (property, staticmethod)):
             return base
         if value is not None:
             return None
@@ -624,9 +619,7 @@ def _is_final(annotation) -> bool:
     if isinstance(annotation, str):  # not evaluated
         head = annotation.partition("[")[0]
         return head.rpartition(".")[2] == "Final"
-    return annotation is typing.Final or (
-        typing.get_origin(annotation) is typing.Final
-    )
+    return annotation is typing.Final or (typing.get_origin(annotation) is typing.Final)
 
 
 def _constant_names(python: type, annotations: dict) -> set:

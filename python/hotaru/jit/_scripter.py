@@ -12,21 +12,11 @@ import hotaru
 
 from .. import _C
 from . import _enums, _marks, _tuples
-from ._dataclasses import (
-    defaults_of_dataclass,
-    is_made,
-    methods_of_dataclass,
-)
+from ._dataclasses import defaults_of_dataclass, is_made, methods_of_dataclass
 from ._operators import NAMES, signature_of
 from ._packaged import module_of
 from ._resolve import Foreign, Resolver
-from ._source import (
-    defaults_of,
-    module_names,
-    source_of,
-    surroundings,
-    type_comment,
-)
+from ._source import defaults_of, module_names, source_of, surroundings, type_comment
 from .frontend import NotSupportedError
 
 # The classes and functions of one process, in which they can call each other.
@@ -78,9 +68,7 @@ class Scripter:
         defaults = _defaults(function, source)
         place = (source.text, source.file, source.line)
         try:
-            return self.unit.define_function(
-                *place, name, resolver, defaults, owner
-            )
+            return self.unit.define_function(*place, name, resolver, defaults, owner)
         except RuntimeError as error:  # names are looked up later
             raise NotSupportedError(str(error)) from None
 
@@ -98,9 +86,7 @@ class Scripter:
             text, f"<{name}>", 1, name, resolver, defaults or {}, owner
         )
 
-    def define_marked(
-        self, function, name: str, owner=None, known: dict | None = None
-    ):
+    def define_marked(self, function, name: str, owner=None, known: dict | None = None):
         """The same for functions that may be marked `ignore` or `unused`.
 
         Compiled code sees their signature; calling them calls Python, or
@@ -142,9 +128,7 @@ class Scripter:
                 f"__call_foreign(__function, ({given})))"
             )
         text = f"def {function.__name__}({', '.join(header)})"
-        text += (
-            f":\n    # type: {comment[0]}\n" if comment else f" -> {result}:\n"
-        )
+        text += f":\n    # type: {comment[0]}\n" if comment else f" -> {result}:\n"
         names["__function"] = Foreign(function)
         resolver = Resolver(names, self)
         return self.unit.define_function(
@@ -186,10 +170,7 @@ class Scripter:
             if result != "None":
                 call = f"return __unchecked_cast({result}, {call})"
             name = f"__torch__.{overload}".replace(".", "_")
-            text = (
-                f"def {name}({', '.join(parameters)}) -> {result}:\n"
-                f"    {call}\n"
-            )
+            text = f"def {name}({', '.join(parameters)}) -> {result}:\n    {call}\n"
             names = {**NAMES, "torch": hotaru, "Tensor": hotaru.Tensor}
             names["__function"] = Foreign(overload)
             known = self.define_text(text, name, None, names, defaults)
@@ -244,9 +225,7 @@ class Scripter:
         names = module_names(cls)
         tensor = self.named_type("Tensor")
         types = [
-            self.type_of_annotation(hints[field], names)
-            if field in hints
-            else tensor
+            self.type_of_annotation(hints[field], names) if field in hints else tensor
             for field in cls._fields
         ]
         self._classes[cls] = _UNIT.named_tuple(
@@ -283,9 +262,7 @@ class Scripter:
             if isinstance(value, str):
                 made = method == "__init__"
                 defaults = defaults_of_dataclass(cls) if made else {}
-                defined[method] = self.define_text(
-                    value, full, native, names, defaults
-                )
+                defined[method] = self.define_text(value, full, native, names, defaults)
             else:
                 defined[method] = self.define_marked(value, full, native, near)
             native.add_method(method, defined[method])

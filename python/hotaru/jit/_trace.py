@@ -23,12 +23,7 @@ from ._tracing.check import (
     check_result,
 )
 from ._tracing.draws import Draws
-from ._tracing.traced import (
-    Recorder,
-    TracedFloat,
-    TracedInt,
-    TracedTensor,
-)
+from ._tracing.traced import Recorder, TracedFloat, TracedInt, TracedTensor
 from ._tracing.warned import TracerWarning
 
 __all__ = ["TracerWarning", "TracingCheckError", "trace", "trace_module"]
@@ -303,8 +298,7 @@ def _traced_text(
         stand_ins.append(_stand_in(recorder, parameter, value))
     with tracing(), Draws(recorder):
         result = function(
-            *stand_ins[: len(args)],
-            **dict(zip(kwargs, stand_ins[len(args) :])),
+            *stand_ins[: len(args)], **dict(zip(kwargs, stand_ins[len(args) :]))
         )
     result = _sizes_as_tensors(recorder, result)
     check_result(result, strict)
@@ -363,10 +357,7 @@ def _stand_in(recorder, name: str, value):
             key: _stand_in(recorder, f"{name}[{key!r}]", item)
             for key, item in value.items()
         }
-    items = [
-        _stand_in(recorder, f"{name}[{i}]", item)
-        for i, item in enumerate(value)
-    ]
+    items = [_stand_in(recorder, f"{name}[{i}]", item) for i, item in enumerate(value)]
     return items if isinstance(value, list) else tuple(items)
 
 

@@ -5,10 +5,19 @@ from __future__ import annotations
 from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: UP035
 
 __all__ = [
-    "Any", "BroadcastingList1", "BroadcastingList2", "BroadcastingList3",
-    "BroadcastingList4", "BroadcastingList5", "BroadcastingList6", "Dict",
-    "List", "Optional", "Tuple", "Union",
-]  # fmt: skip
+    "Any",
+    "BroadcastingList1",
+    "BroadcastingList2",
+    "BroadcastingList3",
+    "BroadcastingList4",
+    "BroadcastingList5",
+    "BroadcastingList6",
+    "Dict",
+    "List",
+    "Optional",
+    "Tuple",
+    "Union",
+]
 
 
 class _BroadcastingList:

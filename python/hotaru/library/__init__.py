@@ -26,12 +26,26 @@ from ._registrations import (
 )
 
 __all__ = [
-    "CustomOpDef", "Library", "OpCheckError", "custom_op", "define",
-    "fallthrough_kernel", "get_ctx", "impl", "impl_abstract", "infer_schema",
-    "opcheck", "register_autocast", "register_autograd", "register_fake",
-    "register_kernel", "register_torch_dispatch", "register_vmap",
-    "triton_op", "wrap_triton",
-]  # fmt: skip
+    "CustomOpDef",
+    "Library",
+    "OpCheckError",
+    "custom_op",
+    "define",
+    "fallthrough_kernel",
+    "get_ctx",
+    "impl",
+    "impl_abstract",
+    "infer_schema",
+    "opcheck",
+    "register_autocast",
+    "register_autograd",
+    "register_fake",
+    "register_kernel",
+    "register_torch_dispatch",
+    "register_vmap",
+    "triton_op",
+    "wrap_triton",
+]
 _scoped_library = definitions.scoped_library
 
 
@@ -64,7 +78,14 @@ def wrap_triton(triton_kernel, /):
 
 # Their names are this module's.
 for _function in (
-    define, impl, impl_abstract, register_autocast, register_autograd,
-    register_fake, register_kernel, register_torch_dispatch, register_vmap,
-):  # fmt: skip
+    define,
+    impl,
+    impl_abstract,
+    register_autocast,
+    register_autograd,
+    register_fake,
+    register_kernel,
+    register_torch_dispatch,
+    register_vmap,
+):
     _function.__module__ = __name__

@@ -81,8 +81,7 @@ def impl(qualname, types, func=None, *, lib=None):
         return _impl_with(qualname, types, func or "")
     types = (types,) if isinstance(types, str) else types
     chosen = {
-        t if t in keys.DispatchKey.__members__ else device_type_to_key(t)
-        for t in types
+        t if t in keys.DispatchKey.__members__ else device_type_to_key(t) for t in types
     }
 
     def register(function: Callable) -> Callable:

@@ -19,9 +19,7 @@ def _name_of(op, asked: str) -> str:
     if isinstance(op, _ops.OpOverload):
         return op._name
     if not isinstance(op, str):
-        raise ValueError(
-            f"{asked}({op}): got unexpected type for op: {type(op)}"
-        )
+        raise ValueError(f"{asked}({op}): got unexpected type for op: {type(op)}")
     return op
 
 
@@ -38,9 +36,7 @@ def register_kernel(op, device_types, func=None, /, *, lib=None):
     opdef = maybe_opdef(op)
     if opdef is not None:
         return opdef.register_kernel(device_types, func)
-    types = (
-        "CompositeExplicitAutograd" if device_types is None else device_types
-    )
+    types = "CompositeExplicitAutograd" if device_types is None else device_types
 
     def register(function: Callable) -> Callable:
         impl(name, types, function, lib=lib)
@@ -49,9 +45,7 @@ def register_kernel(op, device_types, func=None, /, *, lib=None):
     return register if func is None else register(func)
 
 
-def register_fake(
-    op, func=None, /, *, lib=None, _stacklevel=1, allow_override=False
-):
+def register_fake(op, func=None, /, *, lib=None, _stacklevel=1, allow_override=False):
     """Registers what says how results look: it runs where arguments are on
     the meta device, gets and returns meta tensors.
 
@@ -154,9 +148,7 @@ def register_autocast(op, device_type: str, cast_inputs, /, *, lib=None):
     rules.register_autocast(operator, device_type, cast_inputs)
 
 
-def register_torch_dispatch(
-    op, torch_dispatch_class, func=None, /, *, lib=None
-):
+def register_torch_dispatch(op, torch_dispatch_class, func=None, /, *, lib=None):
     """Registers what answers an operator for a class or mode with a
     `__torch_dispatch__`, instead of that.
 

@@ -38,9 +38,7 @@ from ._reduce import (
 )
 from ._scan import cumprod, cumsum
 
-_TENSORS = (
-    "MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor",
-)  # fmt: skip
+_TENSORS = ("MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor")
 
 
 def __getattr__(name: str):
@@ -53,8 +51,27 @@ def __getattr__(name: str):
 
 
 __all__ = [
-    "MaskedTensor", "amax", "amin", "argmax", "argmin", "as_masked_tensor",
-    "cumprod", "cumsum", "is_masked_tensor", "log_softmax", "logaddexp",
-    "logsumexp", "masked_tensor", "mean", "median", "norm", "normalize",
-    "prod", "softmax", "softmin", "std", "sum", "var",
-]  # fmt: skip
+    "MaskedTensor",
+    "amax",
+    "amin",
+    "argmax",
+    "argmin",
+    "as_masked_tensor",
+    "cumprod",
+    "cumsum",
+    "is_masked_tensor",
+    "log_softmax",
+    "logaddexp",
+    "logsumexp",
+    "masked_tensor",
+    "mean",
+    "median",
+    "norm",
+    "normalize",
+    "prod",
+    "softmax",
+    "softmin",
+    "std",
+    "sum",
+    "var",
+]

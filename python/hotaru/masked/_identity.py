@@ -77,8 +77,6 @@ def dims(dim, input: Tensor) -> list[int]:
     for one in [dim] if isinstance(dim, int) else dim:
         one = wrap_dim(one, rank)
         if one in found:
-            raise RuntimeError(
-                f"dim={one} appears multiple times in the list of dims"
-            )
+            raise RuntimeError(f"dim={one} appears multiple times in the list of dims")
         found.append(one)
     return sorted(found) if rank else []

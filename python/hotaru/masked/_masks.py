@@ -9,12 +9,20 @@ from .._C import Tensor, ops
 from ._identity import broadcast, dims, highest, lowest, parts
 
 _REDUCTIONS = {
-    "sum", "prod", "amax", "amin", "argmax", "argmin", "mean", "median",
-    "norm", "var", "std", "logsumexp",
-}  # fmt: skip
-_SCANS = {
-    "softmax", "log_softmax", "softmin", "normalize", "cumsum", "cumprod",
-}  # fmt: skip
+    "sum",
+    "prod",
+    "amax",
+    "amin",
+    "argmax",
+    "argmin",
+    "mean",
+    "median",
+    "norm",
+    "var",
+    "std",
+    "logsumexp",
+}
+_SCANS = {"softmax", "log_softmax", "softmin", "normalize", "cumsum", "cumprod"}
 
 
 def _input_mask(input: Tensor, *args, **kwargs) -> Tensor:
@@ -37,8 +45,7 @@ def _output_mask(op, input: Tensor, *args, **kwargs) -> Tensor:
     """The mask of what the masked function `op` gives for these arguments."""
     if not callable(op):
         raise ValueError(
-            f"_output_mask expected masked operation (got {type(op).__name__} "
-            "object)"
+            f"_output_mask expected masked operation (got {type(op).__name__} object)"
         )
     name = op.__name__
     mask = _input_mask(input, *args, **kwargs)

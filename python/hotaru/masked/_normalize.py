@@ -33,9 +33,8 @@ def softmin(input: Tensor, dim: int, *, dtype=None, mask=None) -> Tensor:
 
 
 def normalize(
-    input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype=None,
-    mask=None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype=None, mask=None
+) -> Tensor:
     """The input by its norm along `dim`, which counts as at least `eps`."""
     along = _along(dim, input)
     length = norm(input, ord, along, keepdim=True, dtype=dtype, mask=mask)

@@ -21,18 +21,14 @@ def _of_sparse(name, input, mask, over, keepdim, dtype, identity) -> Tensor:
     from . import _sparse
 
     input, mask = parts(input, mask)
-    return _sparse.reduce(
-        name, input, mask, over, bool(keepdim), dtype, identity
-    )
+    return _sparse.reduce(name, input, mask, over, bool(keepdim), dtype, identity)
 
 
 def _whole(dtype) -> bool:
     return not (dtype.is_floating_point or dtype.is_complex)
 
 
-def sum(
-    input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None
-) -> Tensor:
+def sum(input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None) -> Tensor:
     """The sum; that of integers is int64."""
     if dtype is None:
         dtype = _C.int64 if _whole(input.dtype) else input.dtype
@@ -42,9 +38,7 @@ def sum(
     return _sum(filled(input, mask, 0), over, bool(keepdim), dtype)
 
 
-def prod(
-    input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None
-) -> Tensor:
+def prod(input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None) -> Tensor:
     """The product; that of integers is int64."""
     if dtype is None:
         dtype = _C.int64 if _whole(input.dtype) else input.dtype
@@ -57,16 +51,12 @@ def prod(
     return found.to(dtype)
 
 
-def amax(
-    input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None
-) -> Tensor:
+def amax(input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None) -> Tensor:
     """The greatest element."""
     return _extreme("amax", lowest, input, dim, keepdim, dtype, mask)
 
 
-def amin(
-    input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None
-) -> Tensor:
+def amin(input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None) -> Tensor:
     """The smallest element."""
     return _extreme("amin", highest, input, dim, keepdim, dtype, mask)
 
@@ -86,9 +76,8 @@ def _extreme(name: str, farthest, input: Tensor, dim, keepdim, dtype, mask):
 
 
 def argmax(
-    input: Tensor, dim: int | None = None, *, keepdim=False, dtype=None,
-    mask=None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, dim: int | None = None, *, keepdim=False, dtype=None, mask=None
+) -> Tensor:
     """Where the greatest element is, as a number of the input's dtype."""
     given = filled(input, mask, lambda: lowest(input, "argmax"))
     found = ops.argmax(given, dim, bool(keepdim))
@@ -96,9 +85,8 @@ def argmax(
 
 
 def argmin(
-    input: Tensor, dim: int | None = None, *, keepdim=False, dtype=None,
-    mask=None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, dim: int | None = None, *, keepdim=False, dtype=None, mask=None
+) -> Tensor:
     """Where the smallest element is, as a number of the input's dtype."""
     given = filled(input, mask, lambda: highest(input, "argmin"))
     found = ops.argmin(given, dim, bool(keepdim))
@@ -119,9 +107,8 @@ def logsumexp(
 
 
 def logaddexp(
-    input: Tensor, other: Tensor, *, dtype=None, input_mask=None,
-    other_mask=None,
-) -> Tensor:  # fmt: skip
+    input: Tensor, other: Tensor, *, dtype=None, input_mask=None, other_mask=None
+) -> Tensor:
     """log(exp(input) + exp(other)), each of them with a mask of its own."""
     first = filled(input, input_mask, lambda: lowest(input, "logaddexp"))
     second = filled(other, other_mask, lambda: lowest(other, "logaddexp"))
@@ -135,9 +122,7 @@ def norm(
     least = ord == -math.inf and not _whole(input.dtype)
     given = filled(input, mask, math.inf if least else 0)
     over = dims(dim, input)
-    return ops.linalg_vector_norm(
-        given, ord, over, bool(keepdim), dtype=dtype
-    )  # fmt: skip
+    return ops.linalg_vector_norm(given, ord, over, bool(keepdim), dtype=dtype)
 
 
 def median(
@@ -154,9 +139,7 @@ def median(
     if input.dtype.is_floating_point:
         given = filled(input, mask, math.nan)
         return ops.nanmedian(given, one, bool(keepdim))[0]
-    through = mask is None or bool(
-        broadcast(mask, input).any(one).all()
-    )  # fmt: skip
+    through = mask is None or bool(broadcast(mask, input).any(one).all())
     if not through:
         raise ValueError(
             "masked median expects no fully masked out rows if dtype is not "
@@ -178,9 +161,7 @@ def _squeezed(x: Tensor, over, keepdim) -> Tensor:
     return x if keepdim or not over else x.squeeze(tuple(over))
 
 
-def mean(
-    input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None
-) -> Tensor:
+def mean(input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None) -> Tensor:
     """The mean.
 
     Raises ValueError for integers without a dtype.
@@ -224,20 +205,28 @@ def _variance(input, dim, unbiased, correction, keepdim, dtype, mask, root):
 
 
 def var(
-    input: Tensor, dim=None, unbiased=None, *, correction=None, keepdim=False,
-    dtype=None, mask=None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    dim=None,
+    unbiased=None,
+    *,
+    correction=None,
+    keepdim=False,
+    dtype=None,
+    mask=None,
+) -> Tensor:
     """The variance, divided by the count less `correction`, by default 1."""
-    return _variance(
-        input, dim, unbiased, correction, keepdim, dtype, mask, False
-    )
+    return _variance(input, dim, unbiased, correction, keepdim, dtype, mask, False)
 
 
 def std(
-    input: Tensor, dim=None, unbiased=None, *, correction=None, keepdim=False,
-    dtype=None, mask=None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    dim=None,
+    unbiased=None,
+    *,
+    correction=None,
+    keepdim=False,
+    dtype=None,
+    mask=None,
+) -> Tensor:
     """The square root of the variance."""
-    return _variance(
-        input, dim, unbiased, correction, keepdim, dtype, mask, True
-    )
+    return _variance(input, dim, unbiased, correction, keepdim, dtype, mask, True)

@@ -25,9 +25,7 @@ def where(mask: Tensor, input: Tensor, fill: Tensor) -> Tensor:
     Raises ValueError for other layouts.
     """
     if mask.layout is _C.sparse_csr:
-        return where(
-            mask.to_sparse_coo(), input.to_sparse_coo(), fill
-        ).to_sparse_csr()
+        return where(mask.to_sparse_coo(), input.to_sparse_coo(), fill).to_sparse_csr()
     if mask.layout is not _C.sparse_coo:
         raise ValueError(
             "_where expects strided or sparse COO or sparse CSR tensor but got "
@@ -37,9 +35,7 @@ def where(mask: Tensor, input: Tensor, fill: Tensor) -> Tensor:
     through = parts_of(mask).values
     some = through.flatten(1).any(1) if through.dim() > 1 else through
     indices = parts_of(mask).index[:, some]
-    pattern = coo.make(
-        indices, some.new_zeros((indices.shape[1],)), mask.shape, True
-    )
+    pattern = coo.make(indices, some.new_zeros((indices.shape[1],)), mask.shape, True)
     values = values_at(input, pattern)
     if through.dim() > 1:
         values = hotaru.where(through[some], values, fill.to(values.dtype))
@@ -76,9 +72,8 @@ def _check_layout(name: str, layout) -> None:
 
 
 def reduce(
-    name: str, input: Tensor, mask, over: list[int], keepdim: bool, dtype,
-    identity,
-) -> Tensor:  # fmt: skip
+    name: str, input: Tensor, mask, over: list[int], keepdim: bool, dtype, identity
+) -> Tensor:
     """A reduction ("sum", "prod", "amax", "amin", "mean") over `over`.
 
     Args:
@@ -103,12 +98,12 @@ def reduce(
 def _check_reduction(name: str, layout, mask) -> None:
     known = [_C.sparse_csr] if name == "mean" else _LAYOUTS
     if layout not in known:
-        kinds = "strided or sparse_csr" if name == "mean" else (
-            "strided, sparse_coo or sparse_csr"
-        )  # fmt: skip
-        raise ValueError(
-            f"masked {name} expects {kinds} tensor (got {layout} tensor)"
+        kinds = (
+            "strided or sparse_csr"
+            if name == "mean"
+            else ("strided, sparse_coo or sparse_csr")
         )
+        raise ValueError(f"masked {name} expects {kinds} tensor (got {layout} tensor)")
     if mask is None and name != "sum":
         raise ValueError(
             f"masked {name} expects explicit mask for "
@@ -155,9 +150,7 @@ def _whole(name: str, values: Tensor, new: int) -> Tensor:
     if values.shape[0] == 0:
         dense = values.new_zeros(values.shape[1:])
     else:
-        group = hotaru.zeros(
-            values.shape[0], dtype=_C.int64, device=values.device
-        )
+        group = hotaru.zeros(values.shape[0], dtype=_C.int64, device=values.device)
         dense = _summary(name, values, group, 1)[0]
     return dense.reshape((1,) * new + tuple(dense.shape)).to_sparse()
 

@@ -17,17 +17,7 @@ from ._events import (
     register_event_handler,
     unregister_event_handler,
 )
-from ._stats import (
-    COUNT,
-    MAX,
-    MEAN,
-    MIN,
-    STAT_EVENT,
-    SUM,
-    VALUE,
-    Aggregation,
-    Stat,
-)
+from ._stats import COUNT, MAX, MEAN, MIN, STAT_EVENT, SUM, VALUE, Aggregation, Stat
 
 __all__ = [
     "COUNT",
@@ -92,7 +82,12 @@ class _WaitCounterTracker:
 
 # Their names are this module's.
 for _thing in (
-    Aggregation, Event, EventHandlerHandle, Stat, log_event,
-    register_event_handler, unregister_event_handler,
-):  # fmt: skip
+    Aggregation,
+    Event,
+    EventHandlerHandle,
+    Stat,
+    log_event,
+    register_event_handler,
+    unregister_event_handler,
+):
     _thing.__module__ = __name__

@@ -24,10 +24,7 @@ class Event:
     __slots__ = ("data", "name", "timestamp")
 
     def __init__(
-        self,
-        name: str,
-        timestamp: datetime,
-        data: Mapping[str, data_value_t],
+        self, name: str, timestamp: datetime, data: Mapping[str, data_value_t]
     ) -> None:
         if not (
             isinstance(name, str)
@@ -59,9 +56,7 @@ _lock = threading.Lock()
 _handles: list[EventHandlerHandle] = []
 
 
-def register_event_handler(
-    callback: Callable[[Event], object],
-) -> EventHandlerHandle:
+def register_event_handler(callback: Callable[[Event], object]) -> EventHandlerHandle:
     """Calls `callback` with every event from now on, in the thread it is from.
 
     What it raises, `log_event` raises.

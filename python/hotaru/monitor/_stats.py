@@ -58,9 +58,7 @@ class Stat:
         self._size = max(window_size.total_seconds(), 1e-6)
         self._most = math.inf if max_samples is None else max_samples
         self._lock = threading.RLock()
-        self._last: dict[Aggregation, float] = dict.fromkeys(
-            self._aggregations, 0.0
-        )
+        self._last: dict[Aggregation, float] = dict.fromkeys(self._aggregations, 0.0)
         self._values: list[float] = []
         self._window = self._now()
         self._full = False
@@ -110,16 +108,13 @@ class Stat:
             return None
         values, self._values = self._values, []
         self._last = {a: _aggregated(a, values) for a in self._aggregations}
-        data = {
-            f"{self.name}.{a.name.lower()}": v for a, v in self._last.items()
-        }
+        data = {f"{self.name}.{a.name.lower()}": v for a, v in self._last.items()}
         return Event(STAT_EVENT, datetime.now(), data)
 
 
 def _no_number(value) -> float:
     raise TypeError(
-        "add(): incompatible function arguments: expected a number, got "
-        f"{type(value)}"
+        f"add(): incompatible function arguments: expected a number, got {type(value)}"
     )
 
 

@@ -14,11 +14,7 @@ from multiprocessing import *
 
 from .._alias.interpreter import is_installed as _is_installed
 from . import reductions
-from ._threads import (
-    _get_thread_name,
-    _prctl_pr_set_pdeathsig,
-    _set_thread_name,
-)
+from ._threads import _get_thread_name, _prctl_pr_set_pdeathsig, _set_thread_name
 from .spawn import (
     ENV_VAR_PARALLEL_START,
     ProcessContext,

@@ -48,11 +48,7 @@ def reduce_tensor(tensor):
     check_leaf(tensor)
     if tensor.device.type != "cpu":
         return tensor.__reduce_ex__(2)
-    geometry = (
-        tensor.storage_offset(),
-        tuple(tensor.shape),
-        tuple(tensor.stride()),
-    )
+    geometry = (tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()))
     kind = (type(tensor), tensor.requires_grad)
     return _rebuild, (*kind, _sent(tensor), tensor.dtype, geometry)
 

@@ -144,9 +144,7 @@ class ProcessContext:
         if grace_period is not None:
             self._join_all(grace_period)
         for process in filter(_is_alive, self.processes):
-            _log.warning(
-                "Terminating process %s via signal SIGTERM", process.pid
-            )
+            _log.warning("Terminating process %s via signal SIGTERM", process.pid)
             process.terminate()
         # One that never runs Python's code does not see that signal.
         self._join_all(_PATIENCE if grace_period is None else grace_period)
@@ -199,8 +197,7 @@ class SpawnContext(ProcessContext):
 
     def __init__(self, processes: list, error_files: list[str]) -> None:
         warnings.warn(
-            "SpawnContext is renamed to ProcessContext since 1.4 release.",
-            stacklevel=2,
+            "SpawnContext is renamed to ProcessContext since 1.4 release.", stacklevel=2
         )
         super().__init__(processes, error_files)
 

@@ -23,6 +23,10 @@ from .create import (
 )
 
 __all__ = [
-    "as_nested_tensor", "masked_select", "narrow", "nested_tensor",
-    "nested_tensor_from_jagged", "to_padded_tensor",
-]  # fmt: skip
+    "as_nested_tensor",
+    "masked_select",
+    "narrow",
+    "nested_tensor",
+    "nested_tensor_from_jagged",
+    "to_padded_tensor",
+]

@@ -40,8 +40,7 @@ VIEWS = frozenset(
 )
 _REFUSED = {
     "numpy": ".numpy() is not supported for tensor subclasses.",
-    "tolist": ".tolist() is not supported for tensor subclasses, got "
-    "NestedTensor",
+    "tolist": ".tolist() is not supported for tensor subclasses, got NestedTensor",
 }
 
 

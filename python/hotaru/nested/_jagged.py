@@ -25,9 +25,15 @@ class NestedTensor(Nested, of=NESTED):
 
     @staticmethod
     def __new__(
-        cls, values, offsets, *, lengths=None, requires_grad=False,
-        _ragged_idx: int = 1, _metadata_cache=None,
-    ):  # fmt: skip
+        cls,
+        values,
+        offsets,
+        *,
+        lengths=None,
+        requires_grad=False,
+        _ragged_idx: int = 1,
+        _metadata_cache=None,
+    ):
         _check(values, offsets, lengths)
         outer = (offsets.shape[0] - 1, *values.shape)
         self = Tensor._make_wrapper_subclass(
@@ -41,8 +47,11 @@ class NestedTensor(Nested, of=NESTED):
         place = _ragged_idx - 1
         ragged = _ints.of(source)
         self._size = (
-            outer[0], *values.shape[:place], ragged, *values.shape[place + 1 :]
-        )  # fmt: skip
+            outer[0],
+            *values.shape[:place],
+            ragged,
+            *values.shape[place + 1 :],
+        )
         strides = values.stride()
         self._strides = (ragged * strides[place], *strides)
         return self.requires_grad_() if requires_grad else self
@@ -148,8 +157,7 @@ class NestedTensor(Nested, of=NESTED):
         """
         if self._base is None or isinstance(self._base, Nested):
             raise RuntimeError(
-                "_view_func: only of nested tensors that are views of dense "
-                "tensors"
+                "_view_func: only of nested tensors that are views of dense tensors"
             )
         return around(self, new_base.reshape(self._values.shape))
 
@@ -259,9 +267,7 @@ def build(
     return around(pattern, values)
 
 
-def like(
-    x: NestedTensor, values: Tensor, ragged: int | None = None
-) -> NestedTensor:
+def like(x: NestedTensor, values: Tensor, ragged: int | None = None) -> NestedTensor:
     """Other values, with their history, of the same raggedness."""
     place = x._ragged_idx if ragged is None else ragged
     return build(values, x._offsets, x._lengths, place, x._metadata_cache)
@@ -278,8 +284,7 @@ def parts(x: NestedTensor) -> tuple[Tensor, ...]:
     values, place = packed(x), x._ragged_idx - 1
     begins = x._offsets.tolist()[:-1]
     return tuple(
-        values.narrow(place, begin, size)
-        for begin, size in zip(begins, sizes_of(x))
+        values.narrow(place, begin, size) for begin, size in zip(begins, sizes_of(x))
     )
 
 
@@ -299,18 +304,14 @@ def _ends(lengths: Tensor) -> Tensor:
     return _C.ops.cat([zero, lengths.cumsum(0)])
 
 
-def inner(
-    x: NestedTensor, dim: int, name: str, *, batch=False, ragged=False
-) -> int:
+def inner(x: NestedTensor, dim: int, name: str, *, batch=False, ragged=False) -> int:
     """The dimension of the values that a dimension is.
 
     RuntimeError for the first and the ragged one, unless they are allowed.
     """
     place = wrap(x, dim)
     if place == x._ragged_idx and not ragged:
-        raise RuntimeError(
-            f"{name}(): not supported for NestedTensor on ragged dim"
-        )
+        raise RuntimeError(f"{name}(): not supported for NestedTensor on ragged dim")
     if place == 0 and not batch:
         raise RuntimeError(f"{name}(): not supported for NestedTensor on dim=0")
     return x._ragged_idx - 1 if place == 0 else place - 1

@@ -18,8 +18,7 @@ def linear(x, weight, bias=None):
     """
     if not x.is_contiguous():
         raise ValueError(
-            "linear: expected input to be a contiguous jagged layout "
-            "NestedTensor"
+            "linear: expected input to be a contiguous jagged layout NestedTensor"
         )
     return like(x, F.linear(packed(x), weight, bias))
 
@@ -41,11 +40,11 @@ def matmul(a, b):
 
 
 def _unmatched(a, b) -> RuntimeError:
-    shapes = [x.shape if i or not is_nested(x) else x._size
-              for i, x in enumerate((a, b))]  # fmt: skip
+    shapes = [
+        x.shape if i or not is_nested(x) else x._size for i, x in enumerate((a, b))
+    ]
     return RuntimeError(
-        "matmul(): not supported between inputs of shapes "
-        f"{shapes[0]} and {shapes[1]}"
+        f"matmul(): not supported between inputs of shapes {shapes[0]} and {shapes[1]}"
     )
 
 
@@ -131,9 +130,15 @@ def embedding(x, weight, *args, **kwargs):
 
 @answers("scaled_dot_product_attention", of=JAGGED)
 def attention(
-    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
-    scale=None, enable_gqa=False,
-):  # fmt: skip
+    query,
+    key,
+    value,
+    attn_mask=None,
+    dropout_p=0.0,
+    is_causal=False,
+    scale=None,
+    enable_gqa=False,
+):
     """softmax(Q Kᵀ · scale) V of (B, H, j, D), element by element.
 
     ValueError for other tensors beside nested ones, and for masks.
@@ -151,9 +156,12 @@ def attention(
     first = query._ragged_idx
     if query.dim() == 4 and all(x._ragged_idx == 1 == first for x in given):
         made = F.scaled_dot_product_attention(
-            *map(packed, given), dropout_p=dropout_p, is_causal=is_causal,
-            scale=scale, enable_gqa=enable_gqa,
-        )  # fmt: skip
+            *map(packed, given),
+            dropout_p=dropout_p,
+            is_causal=is_causal,
+            scale=scale,
+            enable_gqa=enable_gqa,
+        )
         return like(query, made)
     if any(x.dim() < 3 or x._ragged_idx != x.dim() - 2 for x in given):
         raise RuntimeError(
@@ -161,11 +169,16 @@ def attention(
         )
     made = [
         F.scaled_dot_product_attention(
-            q, k, v, dropout_p=dropout_p, is_causal=is_causal, scale=scale,
+            q,
+            k,
+            v,
+            dropout_p=dropout_p,
+            is_causal=is_causal,
+            scale=scale,
             enable_gqa=enable_gqa,
         )
         for q, k, v in zip(*map(parts, given))
-    ]  # fmt: skip
+    ]
     if query.dim() < 4:
         return joined(query, made)
     rows = joined(query, [p.transpose(-3, -2) for p in made], 1)
@@ -188,9 +201,7 @@ def to_padded_tensor(x, padding, output_size=None):
     rows = []
     for part in parts(x):
         row = part.narrow(place - 1, 0, min(longest, part.shape[place - 1]))
-        widths = [0, 0] * (part.dim() - place) + [
-            0, longest - row.shape[place - 1],
-        ]  # fmt: skip
+        widths = [0, 0] * (part.dim() - place) + [0, longest - row.shape[place - 1]]
         rows.append(_pad(row, widths, padding))
     return _C.ops.stack(rows)
 
@@ -206,9 +217,7 @@ def _pad(row: Tensor, widths: list[int], padding) -> Tensor:
 def masked_select(x, mask):
     """Selects by a mask of the same sizes, element by element: (B, j)."""
     if x.dim() > 2:
-        raise RuntimeError(
-            "masked_select only support 2-D selections currently"
-        )
+        raise RuntimeError("masked_select only support 2-D selections currently")
     rows = [p.masked_select(m) for p, m in zip(parts(x), parts(mask))]
     from .create import jagged_from_list
 

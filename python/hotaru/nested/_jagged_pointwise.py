@@ -101,8 +101,9 @@ def ragged_part(x: NestedTensor) -> tuple:
 
 
 def _mismatch(name: str, args: tuple, a, b) -> str:
-    shapes = [tuple(x.shape) if isinstance(x, NestedTensor) else x.shape
-              for x in (a, b)]  # fmt: skip
+    shapes = [
+        tuple(x.shape) if isinstance(x, NestedTensor) else x.shape for x in (a, b)
+    ]
     if not all(isinstance(x, NestedTensor) for x in (a, b)):
         shapes = [x.shape for x in (a, b)]
         if args and args[0] is b:
@@ -201,8 +202,7 @@ def _made_like(name: str):
 
 
 for _name in words(
-    "empty_like full_like ones_like rand_like randint_like randn_like "
-    "zeros_like"
+    "empty_like full_like ones_like rand_like randint_like randn_like zeros_like"
 ):
     JAGGED[_name] = _made_like(_name)
 

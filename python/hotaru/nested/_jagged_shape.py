@@ -11,16 +11,7 @@ from .._C import Tensor
 from .._dims import check_distinct, moved_dims
 from . import _ints
 from ._base import JAGGED, is_nested, packed, plain
-from ._jagged import (
-    NestedTensor,
-    build,
-    inner,
-    joined,
-    like,
-    parts,
-    sizes_of,
-    wrap,
-)  # fmt: skip
+from ._jagged import NestedTensor, build, inner, joined, like, parts, sizes_of, wrap
 from ._jagged_pointwise import ragged_part
 
 
@@ -271,9 +262,7 @@ def unsqueeze(x, dim: int):
     """A dimension of size 1, not the first."""
     place = wrap(x, dim, x.dim() + 1)
     if place == 0:
-        raise RuntimeError(
-            "unsqueeze(): not supported for NestedTensor on dim=0"
-        )
+        raise RuntimeError("unsqueeze(): not supported for NestedTensor on dim=0")
     ragged = x._ragged_idx + (place <= x._ragged_idx)
     return like(x, packed(x).unsqueeze(place - 1), ragged)
 
@@ -299,9 +288,7 @@ def expand(x, *size, implicit=False):
     """Inner dimensions of size 1 repeated, without a copy."""
     shape = _shape(size)
     if len(shape) != x.dim() or not _fits(x, shape):
-        raise RuntimeError(
-            f"expand(): cannot expand shape {x._size} -> {list(shape)}"
-        )
+        raise RuntimeError(f"expand(): cannot expand shape {x._size} -> {list(shape)}")
     place = x._ragged_idx
     sizes = [-1 if i == place else s for i, s in enumerate(shape)][1:]
     return like(x, packed(x).expand(sizes))
@@ -338,9 +325,7 @@ def _viewed(x, given: tuple, method) -> NestedTensor:
     wanted = math.prod(whole.shape[1:])
     free = shape[2:].count(-1)
     if not _fits(x, shape) or (count != wanted and not free):
-        raise RuntimeError(
-            f"view(): cannot view shape {x._size} as {list(shape)}"
-        )
+        raise RuntimeError(f"view(): cannot view shape {x._size} as {list(shape)}")
     return like(x, method(whole, (whole.shape[0], *shape[2:])))
 
 
@@ -371,9 +356,7 @@ def flatten(x, start_dim: int = 0, end_dim: int = -1):
         return x
     between = start < x._ragged_idx - 1 < end
     if between:
-        raise RuntimeError(
-            "flatten(): not supported for NestedTensor on ragged dim"
-        )
+        raise RuntimeError("flatten(): not supported for NestedTensor on ragged dim")
     ragged = x._ragged_idx
     ragged -= end - start if end < ragged - 1 else 0
     return like(x, packed(x).flatten(start, end), ragged)
@@ -417,8 +400,7 @@ def _beside(first: NestedTensor, x: Tensor) -> Tensor:
     if not is_nested(x):
         return x
     if ragged_part(first) != ragged_part(x) and (
-        first._values.shape[first._ragged_idx - 1]
-        == x._values.shape[x._ragged_idx - 1]
+        first._values.shape[first._ragged_idx - 1] == x._values.shape[x._ragged_idx - 1]
     ):
         raise RuntimeError(
             "cat(): expected nested tensors of the same ragged structure, got "
@@ -445,9 +427,7 @@ def broadcast_tensors(*tensors):
     first = tensors[0]
     for x in tensors:
         if not isinstance(x, NestedTensor) or x._size != first._size:
-            raise RuntimeError(
-                "broadcast_tensors: nested tensors are of one shape"
-            )
+            raise RuntimeError("broadcast_tensors: nested tensors are of one shape")
     return list(tensors)
 
 

@@ -15,8 +15,7 @@ Sizes = tuple[int, ...]
 
 def no_sizes() -> RuntimeError:
     return RuntimeError(
-        "Internal error: NestedTensorImpl doesn't support sizes. Please file "
-        "an issue."
+        "Internal error: NestedTensorImpl doesn't support sizes. Please file an issue."
     )
 
 
@@ -63,8 +62,7 @@ class StridedNested(Nested, of=NESTED):
         found = regular(self, place)
         if found is None:
             raise RuntimeError(
-                f"Given dimension {place} is irregular and does not have a "
-                "size."
+                f"Given dimension {place} is irregular and does not have a size."
             )
         return found
 
@@ -136,15 +134,11 @@ class StridedNested(Nested, of=NESTED):
         return StridedNested(whole, self._at)
 
     def _places(self, other: Nested) -> Tensor:
-        if not isinstance(other, StridedNested) or (
-            other._at.sizes != self._at.sizes
-        ):
+        if not isinstance(other, StridedNested) or (other._at.sizes != self._at.sizes):
             raise RuntimeError(
                 "a gradient or a value of other sizes than the nested tensor"
             )
-        if other._at == self._at and other._buffer.numel() == (
-            self._buffer.numel()
-        ):
+        if other._at == self._at and other._buffer.numel() == (self._buffer.numel()):
             return packed(other)
         return _Scattered.of(other, self)
 
@@ -275,6 +269,14 @@ def _text(x: StridedNested) -> str:
 
 
 __all__ = [
-    "Places", "StridedNested", "buffer_of", "build", "dense", "join", "parts",
-    "plain", "regular", "wrap",
-]  # fmt: skip
+    "Places",
+    "StridedNested",
+    "buffer_of",
+    "build",
+    "dense",
+    "join",
+    "parts",
+    "plain",
+    "regular",
+    "wrap",
+]

@@ -33,9 +33,7 @@ def sum(x, dim=None, keepdim=False, *, dtype=None):
     if not keepdim:
         raise RuntimeError("NestedTensor always requires keepdim=True for now.")
     if dtype is not None:
-        raise RuntimeError(
-            "NestedTensor does not support dtype argument for now."
-        )
+        raise RuntimeError("NestedTensor does not support dtype argument for now.")
     return join([part.sum(-1, keepdim=True) for part in parts(x)], x)
 
 
@@ -78,9 +76,7 @@ def linear(x, weight, bias=None):
 
 def _contiguous(x, name: str) -> None:
     if not x.is_contiguous():
-        raise RuntimeError(
-            f"for now {name} only supports contiguous nested tensor"
-        )
+        raise RuntimeError(f"for now {name} only supports contiguous nested tensor")
 
 
 @answers("layer_norm", of=STRIDED)
@@ -91,8 +87,7 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5, *_):
     shape = tuple(normalized_shape)
     count, dims = len(shape), x.dim()
     irregular = RuntimeError(
-        "normalized_shape extends into irregular dimensions for the nested "
-        "tensor"
+        "normalized_shape extends into irregular dimensions for the nested tensor"
     )
     if count > dims or (count == dims and shape[0] != len(x._at.sizes)):
         raise irregular
@@ -104,8 +99,7 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5, *_):
             raise irregular
         if found != length:
             raise RuntimeError(
-                f"The shape at dimension {i}of normalized_shape doesn't match "
-                "the input"
+                f"The shape at dimension {i}of normalized_shape doesn't match the input"
             )
     _contiguous(x, "layer_norm")
     rows = packed(x).reshape(-1, *shape)
@@ -194,9 +188,15 @@ def embedding(x, weight, *args, **kwargs):
 
 @answers("scaled_dot_product_attention", of=STRIDED)
 def attention(
-    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
-    scale=None, enable_gqa=False,
-):  # fmt: skip
+    query,
+    key,
+    value,
+    attn_mask=None,
+    dropout_p=0.0,
+    is_causal=False,
+    scale=None,
+    enable_gqa=False,
+):
     """softmax(Q Kᵀ · scale) V, element by element."""
     if attn_mask is not None:
         raise RuntimeError(
@@ -210,9 +210,7 @@ def attention(
         )
     given = (query, key, value)
     if not all(isinstance(x, StridedNested) for x in given):
-        raise _not_both(
-            query, key if is_nested(key) != is_nested(query) else value
-        )
+        raise _not_both(query, key if is_nested(key) != is_nested(query) else value)
     made = [
         F.scaled_dot_product_attention(
             q, k, v, dropout_p=dropout_p, scale=scale, enable_gqa=enable_gqa
@@ -252,8 +250,7 @@ def to_padded_tensor(x, padding, output_size=None):
         largest = wanted
     rows = [_padded(part, largest[1:], padding) for part in parts(x)]
     rows += [
-        rows[0].new_full(largest[1:], padding)
-        for _ in range(largest[0] - len(rows))
+        rows[0].new_full(largest[1:], padding) for _ in range(largest[0] - len(rows))
     ]
     return _C.ops.stack(rows)
 
@@ -267,26 +264,44 @@ def _padded(part: Tensor, size: tuple, padding) -> Tensor:
 
 @answers("_native_multi_head_attention", of=STRIDED)
 def multi_head_attention(
-    query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight,
-    proj_bias, mask=None, need_weights=True, average_attn_weights=True,
+    query,
+    key,
+    value,
+    embed_dim,
+    num_head,
+    qkv_weight,
+    qkv_bias,
+    proj_weight,
+    proj_bias,
+    mask=None,
+    need_weights=True,
+    average_attn_weights=True,
     mask_type=None,
-):  # fmt: skip
+):
     """Multi-head attention of nested (N, L, D): (nested, weights or None), the
     weights padded to the longest. RuntimeError with a mask.
     """
     if mask is not None:
-        raise RuntimeError(
-            "_native_multi_head_attention: nested tensors need no mask"
-        )
+        raise RuntimeError("_native_multi_head_attention: nested tensors need no mask")
     lengths = _C.tensor([size[0] for size in key._at.sizes])
     places = _C.ops.arange(int(lengths.max()), device=query.device)
     hidden = places >= lengths.to(query.device).unsqueeze(1)
     query_, key_, value_ = _padded_alike(query, key, value)
     made, weights = _C.ops._native_multi_head_attention(
-        query_, key_, value_, embed_dim, num_head, qkv_weight, qkv_bias,
-        proj_weight, proj_bias, hidden if bool(hidden.any()) else None,
-        need_weights, average_attn_weights, 1 if bool(hidden.any()) else None,
-    )  # fmt: skip
+        query_,
+        key_,
+        value_,
+        embed_dim,
+        num_head,
+        qkv_weight,
+        qkv_bias,
+        proj_weight,
+        proj_bias,
+        hidden if bool(hidden.any()) else None,
+        need_weights,
+        average_attn_weights,
+        1 if bool(hidden.any()) else None,
+    )
     rows = [row[: size[0]] for row, size in zip(made, query._at.sizes)]
     if weights is not None:  # zeros where there is no query
         asked = _C.tensor([size[0] for size in query._at.sizes])

@@ -100,13 +100,9 @@ def _other(x, nested: StridedNested, name: str, second: bool = True):
     ):
         return nested._places(x)
     if x._at.strides != nested._at.strides:
-        raise RuntimeError(
-            f"{word} requires strides to match when given NestedTensors"
-        )
+        raise RuntimeError(f"{word} requires strides to match when given NestedTensors")
     if x._at.offsets != nested._at.offsets:
-        raise RuntimeError(
-            f"{word} requires offsets to match when given NestedTensors"
-        )
+        raise RuntimeError(f"{word} requires offsets to match when given NestedTensors")
     return packed(x)
 
 
@@ -115,9 +111,7 @@ def compare(function, x, other):
     """A comparison with a number."""
     name = base_name(function.__name__)
     if is_nested(other):
-        raise RuntimeError(
-            f"{name} does not support nested tensor as other value."
-        )
+        raise RuntimeError(f"{name} does not support nested tensor as other value.")
     if isinstance(other, Tensor) and other.dim() > 0:
         raise RuntimeError(
             f"{name} does not support nested tensor as self and a tensor "

@@ -69,9 +69,7 @@ def clone(x, *, memory_format=_C.preserve_format):
     if memory_format is _C.contiguous_format:
         return join([part.contiguous() for part in parts(x)], x)
     if memory_format is not _C.preserve_format:
-        name = "".join(
-            w.title() for w in str(memory_format).split(".")[-1].split("_")
-        )
+        name = "".join(w.title() for w in str(memory_format).split(".")[-1].split("_"))
         raise RuntimeError(
             "Nested tensor clone supports Preserve and Contiguous memory "
             f"formats, called clone with memory format: {name}"
@@ -172,8 +170,7 @@ def _rest(found: Tensor, rest: tuple) -> Tensor:
         size = found.shape[0] if found.dim() else 0
         if not -size <= rest[0] < size:
             raise IndexError(
-                f"index {rest[0]} is out of bounds for dimension 1 with size "
-                f"{size}"
+                f"index {rest[0]} is out of bounds for dimension 1 with size {size}"
             )
     return found[rest]
 
@@ -186,8 +183,7 @@ def select(x, dim: int, index: int):
         count = len(x._at.sizes)
         if not -count <= index < count:
             raise IndexError(
-                f"index {index} is out of bounds for dimension 0 with size "
-                f"{count}"
+                f"index {index} is out of bounds for dimension 0 with size {count}"
             )
         at = Places(*([each[index]] for each in x._at))
         buffer = packed(x)
@@ -393,9 +389,7 @@ class _Underivable(Function):
 def _narrowed(x, begin: int, length: int):
     at = x._at
     sizes = [(*size[:-1], length) for size in at.sizes]
-    offsets = [
-        o + begin * stride[-1] for o, stride in zip(at.offsets, at.strides)
-    ]
+    offsets = [o + begin * stride[-1] for o, stride in zip(at.offsets, at.strides)]
     return build(packed(x), Places(sizes, at.strides, offsets))
 
 
@@ -434,8 +428,7 @@ def narrow(x, dim: int, start: int, length: int):
     place = wrap(x, dim)
     if place != 0:
         raise RuntimeError(
-            "narrow(): only dim=0 supported for nested tensors, but got: "
-            f"{place}"
+            f"narrow(): only dim=0 supported for nested tensors, but got: {place}"
         )
     if not x.is_contiguous():
         raise RuntimeError("narrow(): only contiguous nested tensors supported")
@@ -448,13 +441,9 @@ def cat(tensors, dim: int = 0):
     """Nested tensors behind each other, or side by side along a dimension."""
     tensors = list(tensors)
     if not all(map(is_nested, tensors)):
-        raise RuntimeError(
-            "cat(): expected each tensor in given list to be nested"
-        )
+        raise RuntimeError("cat(): expected each tensor in given list to be nested")
     if not all(x.is_contiguous() for x in tensors):
-        raise RuntimeError(
-            "cat(): only contiguous nested tensors are supported"
-        )
+        raise RuntimeError("cat(): only contiguous nested tensors are supported")
     place = wrap(tensors[0], dim)
     if place == 0:
         return join([part for x in tensors for part in parts(x)], tensors[0])

@@ -12,15 +12,18 @@ from ._packed import StridedNested
 
 
 def _unsupported(layout) -> RuntimeError:
-    return RuntimeError(
-        f"Specified layout is unsupported for nested tensors: {layout}"
-    )
+    return RuntimeError(f"Specified layout is unsupported for nested tensors: {layout}")
 
 
 def nested_tensor(
-    tensor_list, *, dtype=None, layout=None, device=None, requires_grad=False,
+    tensor_list,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
     pin_memory=False,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """A nested tensor of copies of tensors, or of nested lists of numbers,
     without their history.
 
@@ -36,10 +39,7 @@ def nested_tensor(
             "Only lists (List[Tensor] and List[List...[Scalar]]) are accepted "
             "in nested_tensor"
         )
-    given = [
-        x.detach() if isinstance(x, Tensor) else _C.tensor(x)
-        for x in tensor_list
-    ]
+    given = [x.detach() if isinstance(x, Tensor) else _C.tensor(x) for x in tensor_list]
     if layout is jagged:
         made = jagged_from_list(given, None, device=device, dtype=dtype)[0]
         made = made.detach() if made.requires_grad else made
@@ -64,9 +64,7 @@ def _nested_tensor_from_tensor_list(
             )
     if not tensors:
         options = {"dtype": dtype, "device": device}
-        empty = _C.ops.empty(
-            0, **{k: v for k, v in options.items() if v is not None}
-        )
+        empty = _C.ops.empty(0, **{k: v for k, v in options.items() if v is not None})
         return _packed.join([], empty)
     dtype = tensors[0].dtype if dtype is None else dtype
     device = tensors[0].device if device is None else device
@@ -109,9 +107,13 @@ def as_nested_tensor(ts, dtype=None, device=None, layout=None) -> Tensor:
         return jagged_from_list(ts, None, device=device, dtype=dtype)[0]
     ts = ts.to(device=device or ts.device, dtype=dtype or ts.dtype)
     count, length = ts.shape[:2]
-    offsets = _C.ops.arange(
-        0, count * length + 1, length or 1, device=ts.device, dtype=_C.int64
-    ) if length else _C.ops.zeros(count + 1, dtype=_C.int64)  # fmt: skip
+    offsets = (
+        _C.ops.arange(
+            0, count * length + 1, length or 1, device=ts.device, dtype=_C.int64
+        )
+        if length
+        else _C.ops.zeros(count + 1, dtype=_C.int64)
+    )
     cache = {"min_seqlen": length, "max_seqlen": length}
     made = _jagged.build(ts.flatten(0, 1), offsets, cache=cache)
     return as_view(made, ts)
@@ -123,20 +125,15 @@ def jagged_from_list(tensors, offsets, dtype=None, device=None):
     """
     tensors = list(tensors)
     if not tensors:
-        raise RuntimeError(
-            "Cannot construct a nested tensor from an empty tensor list"
-        )
+        raise RuntimeError("Cannot construct a nested tensor from an empty tensor list")
     for what in ("dtype", "device"):
         if len({getattr(x, what) for x in tensors}) != 1:
-            on = (
-                "on the same device"
-                if what == "device"
-                else ("have the same dtype")
-            )
+            on = "on the same device" if what == "device" else ("have the same dtype")
             raise RuntimeError(
                 "When constructing a nested tensor, all tensors in list must "
-                + ("be " if what == "device" else "") + on
-            )  # fmt: skip
+                + ("be " if what == "device" else "")
+                + on
+            )
     if len({x.dim() for x in tensors}) != 1:
         raise RuntimeError(
             "When constructing a nested tensor, all tensors in list must have "
@@ -158,8 +155,7 @@ def jagged_from_list(tensors, offsets, dtype=None, device=None):
     place = ragged[0] if ragged else 0
     dtype = tensors[0].dtype if dtype is None else dtype
     device = tensors[0].device if device is None else device
-    values = _C.ops.cat([x.to(device=device, dtype=dtype) for x in tensors],
-                        place)  # fmt: skip
+    values = _C.ops.cat([x.to(device=device, dtype=dtype) for x in tensors], place)
     lengths = [size[place] for size in sizes]
     if offsets is None:
         ends = [0]
@@ -172,9 +168,13 @@ def jagged_from_list(tensors, offsets, dtype=None, device=None):
 
 
 def nested_tensor_from_jagged(
-    values, offsets=None, lengths=None, jagged_dim=None, min_seqlen=None,
+    values,
+    offsets=None,
+    lengths=None,
+    jagged_dim=None,
+    min_seqlen=None,
     max_seqlen=None,
-) -> NestedTensor:  # fmt: skip
+) -> NestedTensor:
     """A view of `values`: element i begins at offsets[i] along dimension
     `jagged_dim` - 1 (0), and is as long as lengths[i], else to the next one.
 
@@ -217,8 +217,7 @@ def narrow(tensor, dim: int, start, length, layout=None) -> Tensor:
     if layout is _C.strided:
         if isinstance(start, Tensor) or isinstance(length, Tensor):
             raise RuntimeError(
-                "start and length must be integers for the strided layout NT "
-                "impl"
+                "start and length must be integers for the strided layout NT impl"
             )
         nested = as_nested_tensor(list(tensor.unbind(0)))
         return nested.narrow(dim, start, length)
@@ -235,10 +234,11 @@ def _narrowed(tensor, start, length) -> NestedTensor:
     count, rows = tensor.shape[:2]
     options = {"dtype": _C.int64, "device": tensor.device}
     begins, lengths = (
-        x.to(tensor.device) if isinstance(x, Tensor)
+        x.to(tensor.device)
+        if isinstance(x, Tensor)
         else _C.ops.full((count,), x, **options)
         for x in (start, length)
-    )  # fmt: skip
+    )
     if any(x.shape not in ((), (1,), (count,)) for x in (begins, lengths)):
         raise RuntimeError(
             "When constructing a jagged nested tensor using narrow(), your "
@@ -272,9 +272,7 @@ def masked_select(tensor, mask) -> NestedTensor:
             )
     values = tensor.masked_select(mask)
     mask = mask.expand(_C.ops.broadcast_tensors([tensor, mask])[0].shape)
-    rows = mask.sum(tuple(range(1, mask.dim()))) if mask.dim() > 1 else (
-        mask.long()
-    )  # fmt: skip
+    rows = mask.sum(tuple(range(1, mask.dim()))) if mask.dim() > 1 else (mask.long())
     return _jagged.build(values, _jagged._ends(rows))
 
 
@@ -296,8 +294,7 @@ def _nested_tensor_from_mask(t, mask, mask_check: bool = True):
     """
     if mask.dtype != _C.bool:
         raise RuntimeError(
-            "Expected mask to be of ScalarType Bool, but got "
-            f"{mask.dtype} instead."
+            f"Expected mask to be of ScalarType Bool, but got {mask.dtype} instead."
         )
     if mask.dim() != 2:
         raise RuntimeError("Padding mask should be 2D")

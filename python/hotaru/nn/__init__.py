@@ -7,18 +7,22 @@ from . import attention, functional, grad, init, utils
 from .modules import *
 from .modules import __all__ as _modules
 from .parallel import DataParallel
-from .parameter import (
-    Buffer,
-    Parameter,
-    UninitializedBuffer,
-    UninitializedParameter,
-)
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 __all__ = [
-    *_modules, "Buffer", "DataParallel", "Parameter", "UninitializedBuffer",
-    "UninitializedParameter", "attention", "factory_kwargs", "functional",
-    "grad", "init", "utils",
-]  # fmt: skip
+    *_modules,
+    "Buffer",
+    "DataParallel",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    "attention",
+    "factory_kwargs",
+    "functional",
+    "grad",
+    "init",
+    "utils",
+]
 
 
 def factory_kwargs(kwargs: dict | None) -> dict:

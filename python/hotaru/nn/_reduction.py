@@ -31,9 +31,7 @@ def get_enum(reduction: str) -> int:
 
 
 def legacy_get_string(
-    size_average: bool | None,
-    reduce: bool | None,
-    emit_warning: bool = True,
+    size_average: bool | None, reduce: bool | None, emit_warning: bool = True
 ) -> str:
     """The reduction that the two old flags stood for; None is True."""
     if reduce is None or reduce:
@@ -51,9 +49,7 @@ def legacy_get_string(
 
 
 def legacy_get_enum(
-    size_average: bool | None,
-    reduce: bool | None,
-    emit_warning: bool = True,
+    size_average: bool | None, reduce: bool | None, emit_warning: bool = True
 ) -> int:
     """The number of `legacy_get_string`."""
     return get_enum(legacy_get_string(size_average, reduce, emit_warning))

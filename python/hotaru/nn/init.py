@@ -51,20 +51,14 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def _no_grad_uniform_(
-    tensor: Tensor,
-    a: float,
-    b: float,
-    generator: hotaru.Generator | None = None,
+    tensor: Tensor, a: float, b: float, generator: hotaru.Generator | None = None
 ) -> Tensor:
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
 def _no_grad_normal_(
-    tensor: Tensor,
-    mean: float,
-    std: float,
-    generator: hotaru.Generator | None = None,
+    tensor: Tensor, mean: float, std: float, generator: hotaru.Generator | None = None
 ) -> Tensor:
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
@@ -200,9 +194,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """The identity as a convolution's weight (out, in / groups, *)."""
     axes = tensor.ndim - 2
     if axes not in (1, 2, 3):
-        raise ValueError(
-            "Only tensors with 3, 4, or 5 dimensions are supported"
-        )
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if tensor.size(0) % groups != 0:
         raise ValueError("dim 0 must be divisible by groups")
     per_group = tensor.size(0) // groups
@@ -234,8 +226,7 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     mode = mode.lower()
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(
-            f"Mode {mode} not supported, please use one of ['fan_in', "
-            "'fan_out']"
+            f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']"
         )
     fan_in, fan_out = _fan_in_and_out(tensor)
     return fan_in if mode == "fan_in" else fan_out
@@ -258,13 +249,9 @@ def xavier_normal_(
     return normal_(tensor, 0.0, std, generator)
 
 
-def _kaiming_std(
-    tensor, a: float, mode: str, nonlinearity: str
-) -> float | None:
+def _kaiming_std(tensor, a: float, mode: str, nonlinearity: str) -> float | None:
     if 0 in tensor.shape:
-        warnings.warn(
-            "Initializing zero-element tensors is a no-op", stacklevel=3
-        )
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
         return None
     fan = _calculate_correct_fan(tensor, mode)
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
@@ -361,6 +348,4 @@ kaiming_normal = _deprecated(kaiming_normal_)
 orthogonal = _deprecated(orthogonal_)
 sparse = _deprecated(sparse_)
 
-_overridable(
-    globals(), ("constant_", "kaiming_uniform_", "normal_", "uniform_")
-)
+_overridable(globals(), ("constant_", "kaiming_uniform_", "normal_", "uniform_"))

@@ -113,11 +113,28 @@ _NO_SHAPE = (
 
 # Attributes that may be asked for: where they are and of what kind.
 _ALLOWED = frozenset(
-    ["__get__", "__set__", "__hash__", "size", "copy_", "is_complex",
-     "is_floating_point", "half", "float", "double", "char", "short", "int",
-     "long", "cuda", "cpu", "to", "get_device",
-     "_has_compatible_shallow_copy_type"]
-)  # fmt: skip
+    [
+        "__get__",
+        "__set__",
+        "__hash__",
+        "size",
+        "copy_",
+        "is_complex",
+        "is_floating_point",
+        "half",
+        "float",
+        "double",
+        "char",
+        "short",
+        "int",
+        "long",
+        "cuda",
+        "cpu",
+        "to",
+        "get_device",
+        "_has_compatible_shallow_copy_type",
+    ]
+)
 
 
 class UninitializedTensorMixin:

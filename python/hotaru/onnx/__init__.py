@@ -12,22 +12,26 @@ import enum
 from .. import __version__
 from .._own_names import part
 from . import errors
-from ._export import (
-    OperatorExportTypes,
-    TrainingMode,
-    export,
-    is_in_onnx_export,
-)
+from ._export import OperatorExportTypes, TrainingMode, export, is_in_onnx_export
 from ._load import load, operators
 from ._program import ONNXProgram
 from .errors import OnnxExporterError
 
 __all__ = [
-    "ONNXProgram", "OnnxExporterError", "OperatorExportTypes",
-    "TensorProtoDataType", "TrainingMode", "errors", "export",
-    "is_in_onnx_export", "load", "operators", "producer_version",
-    "register_custom_op_symbolic", "unregister_custom_op_symbolic",
-]  # fmt: skip
+    "ONNXProgram",
+    "OnnxExporterError",
+    "OperatorExportTypes",
+    "TensorProtoDataType",
+    "TrainingMode",
+    "errors",
+    "export",
+    "is_in_onnx_export",
+    "load",
+    "operators",
+    "producer_version",
+    "register_custom_op_symbolic",
+    "unregister_custom_op_symbolic",
+]
 
 #: The version of this package without what was built in, as "2.13.0".
 producer_version = __version__.partition("+")[0]
@@ -79,9 +83,7 @@ def register_custom_op_symbolic(
     _symbolics[symbolic_name, opset_version] = symbolic_fn
 
 
-def unregister_custom_op_symbolic(
-    symbolic_name: str, opset_version: int
-) -> None:
+def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
     """Forgets what was registered."""
     _symbolics.pop((symbolic_name, opset_version), None)
 

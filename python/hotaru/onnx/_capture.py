@@ -135,9 +135,7 @@ def trace(model, args: tuple, kwargs: dict):
     with no_grad(), separate_operators():
         try:
             with _of_forward(model, called) as traced:
-                program = jit.trace(
-                    traced, tensors, check_trace=False, strict=False
-                )
+                program = jit.trace(traced, tensors, check_trace=False, strict=False)
         finally:
             held.clear()
     return program, tensors

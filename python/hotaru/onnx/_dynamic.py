@@ -17,9 +17,7 @@ def _dim_name(dim, where: str) -> str | None:
     if name is None and str(dim).startswith("Dim."):
         name = str(dim).removeprefix("Dim.")  # AUTO, DYNAMIC, STATIC
     if not isinstance(name, str):
-        raise TypeError(
-            f"{where}: a dimension is {dim!r}; give a name, a Dim, or None"
-        )
+        raise TypeError(f"{where}: a dimension is {dim!r}; give a name, a Dim, or None")
     if name == "STATIC":
         return None
     return "" if name in _UNNAMED else name
@@ -50,8 +48,7 @@ def _leaf_dims(spec, leaf, where: str) -> dict[int, str]:
 def _check_count(specs, values, of: str) -> None:
     if len(specs) != len(values):
         raise ValueError(
-            f"dynamic_shapes: {len(specs)} entries for the {len(values)} "
-            f"of {of}"
+            f"dynamic_shapes: {len(specs)} entries for the {len(values)} of {of}"
         )
 
 
@@ -133,8 +130,7 @@ def from_shapes(
         specs = list(dynamic_shapes)
         if len(specs) != len(named):
             raise ValueError(
-                f"dynamic_shapes has {len(specs)} entries for "
-                f"{len(named)} arguments"
+                f"dynamic_shapes has {len(specs)} entries for {len(named)} arguments"
             )
     out: list[dict[int, str]] = []
     for (name, value), spec in zip(named.items(), specs):
@@ -148,9 +144,6 @@ def from_axes(dynamic_axes, names: list[str]) -> list[dict[int, str]]:
     for name in names:
         axes = dynamic_axes.get(name, {})
         if not isinstance(axes, Mapping):
-            axes = {
-                axis: f"{name}_dynamic_axes_{i + 1}"
-                for i, axis in enumerate(axes)
-            }
+            axes = {axis: f"{name}_dynamic_axes_{i + 1}" for i, axis in enumerate(axes)}
         out.append({int(axis): str(label) for axis, label in axes.items()})
     return out

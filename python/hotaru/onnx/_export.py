@@ -185,8 +185,7 @@ def export(
         )
         if not external_data and os.path.exists(f"{os.fspath(f)}.data"):
             warnings.warn(
-                "the model passes 2 GiB: its weights are beside it",
-                stacklevel=2,
+                "the model passes 2 GiB: its weights are beside it", stacklevel=2
             )
     return program if dynamo else None
 
@@ -228,9 +227,7 @@ class _Job:
             model = model.module()  # an ExportedProgram
         self.model, self.args, self.kwargs = model, args, kwargs
         self.named = _capture.named_arguments(model, args, kwargs)
-        self.scripted = isinstance(
-            model, (RecursiveScriptModule, ScriptFunction)
-        )
+        self.scripted = isinstance(model, (RecursiveScriptModule, ScriptFunction))
         if self.scripted:
             self.program, self.values, self.keywords = model, args, kwargs
             self.names: list[str] = []
@@ -259,8 +256,7 @@ class _Job:
         found = pytree.tree_leaves((args, kwargs))
         out = [x for x in found if self.is_input(x)]
         return [
-            x if _capture.is_tensor(x) else _C.tensor(x, dtype=_dtype(x))
-            for x in out
+            x if _capture.is_tensor(x) else _C.tensor(x, dtype=_dtype(x)) for x in out
         ]
 
     def write(self, opset, inputs, outputs, shapes, axes, refused):
@@ -268,9 +264,7 @@ class _Job:
         dynamic: list[dict] = []
         if shapes is not None:
             star = _capture.starred(self.model)
-            dynamic = _dynamic.from_shapes(
-                shapes, self.named, self.is_input, star
-            )
+            dynamic = _dynamic.from_shapes(shapes, self.named, self.is_input, star)
         elif axes:
             names = inputs or _capture.input_names(self.named)
             unknown = set(axes) - {*names, *outputs}
@@ -287,9 +281,16 @@ class _Job:
             write, head = _C._onnx_export_function, (native,)
         try:
             made = write(
-                *head, tuple(self.values), self.keywords, opset, inputs,
-                outputs, dynamic, self.scripted, refused,
-            )  # fmt: skip
+                *head,
+                tuple(self.values),
+                self.keywords,
+                opset,
+                inputs,
+                outputs,
+                dynamic,
+                self.scripted,
+                refused,
+            )
         except NotImplementedError as error:
             raise OnnxExporterError(str(error)) from None
         for name, *_ in made.missing:
@@ -327,16 +328,19 @@ def _compare(got, expected, by: str) -> None:
 
     if len(got) != len(expected):
         raise OnnxExporterError(
-            f"verify: {by} gives {len(got)} outputs, the program "
-            f"{len(expected)}"
+            f"verify: {by} gives {len(got)} outputs, the program {len(expected)}"
         )
     for i, (a, b) in enumerate(zip(got, expected)):
         b = b if _capture.is_tensor(b) else hotaru.tensor(b)
         try:
             hotaru.testing.assert_close(
-                hotaru.as_tensor(a), b, rtol=1e-3, atol=1e-5, equal_nan=True,
+                hotaru.as_tensor(a),
+                b,
+                rtol=1e-3,
+                atol=1e-5,
+                equal_nan=True,
                 check_dtype=False,
-            )  # fmt: skip
+            )
         except AssertionError as error:
             raise OnnxExporterError(
                 f"verify: output {i} by {by} differs: {error}"

@@ -51,10 +51,7 @@ class Model:
         ports = (*self.inputs, *self.outputs)
         sides = [f"{p.name}: {p.dtype}{list(p.shape or '?')}" for p in ports]
         n = len(self.inputs)
-        return (
-            f"{self._engine} Model({', '.join(sides[:n])}) -> "
-            f"{', '.join(sides[n:])}"
-        )
+        return f"{self._engine} Model({', '.join(sides[:n])}) -> {', '.join(sides[n:])}"
 
 
 def source_of(f) -> tuple[str | bytes, str]:

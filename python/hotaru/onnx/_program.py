@@ -66,9 +66,7 @@ class ONNXProgram:
                 "when the destination is a file path."
             )
         destination.write(
-            self._native.to_bytes(
-                include_initializers, keep_initializers_as_inputs
-            )
+            self._native.to_bytes(include_initializers, keep_initializers_as_inputs)
         )
 
     def to_bytes(self) -> bytes:

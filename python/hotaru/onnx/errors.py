@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 __all__ = [
-    "OnnxExporterError", "OnnxExporterWarning", "SymbolicValueError",
+    "OnnxExporterError",
+    "OnnxExporterWarning",
+    "SymbolicValueError",
     "UnsupportedOperatorError",
-]  # fmt: skip
+]
 
 
 class OnnxExporterWarning(UserWarning):

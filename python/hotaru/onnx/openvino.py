@@ -24,9 +24,7 @@ from .. import (
     int64,
     uint8,
 )
-from .. import (
-    bool as bool_,
-)
+from .. import bool as bool_
 from ._models import Model, Port, source_of
 
 __all__ = ["Model", "Port", "get_available_devices", "load", "version"]
@@ -35,9 +33,16 @@ __all__ = ["Model", "Port", "get_available_devices", "load", "version"]
 NAME = "OpenVINO"
 # By OpenVINO's names. Its CPU computes float64 in float32, so that is none.
 _DTYPES = {
-    "bf16": bfloat16, "f16": float16, "f32": float32, "i8": int8, "i16": int16,
-    "i32": int32, "i64": int64, "u8": uint8, "boolean": bool_,
-}  # fmt: skip
+    "bf16": bfloat16,
+    "f16": float16,
+    "f32": float32,
+    "i8": int8,
+    "i16": int16,
+    "i32": int32,
+    "i64": int64,
+    "u8": uint8,
+    "boolean": bool_,
+}
 # Handing memory over takes longer than to copy a little into memory that was
 # handed over before.
 _SMALL = 1 << 16  # bytes
@@ -77,9 +82,7 @@ def builder(*, device: str = "CPU", **options):
     def build(data: bytes):
         program = _Program(data, "<compiled>", settings)
         # OpenVINO leaves inputs out that nothing reads.
-        taken = [
-            int(port.name.removeprefix("input_")) for port in program.ports()[0]
-        ]
+        taken = [int(port.name.removeprefix("input_")) for port in program.ports()[0]]
         if taken == list(range(len(taken))):
             return program.run
         return lambda *args: program.run(*(args[i] for i in taken))
@@ -100,8 +103,7 @@ def get_available_devices() -> list[str]:
 def _openvino():
     if importlib.util.find_spec("openvino") is None:
         raise ImportError(
-            "OpenVINO runs this, and its package is not installed: pip install "
-            "openvino"
+            "OpenVINO runs this, and its package is not installed: pip install openvino"
         )
     import openvino
 
@@ -262,8 +264,7 @@ class _Call:
         ]
         bind = self._request.set_output_tensor
         self._results = [
-            self._place(i, port, bind)
-            for i, port in enumerate(compiled.outputs)
+            self._place(i, port, bind) for i, port in enumerate(compiled.outputs)
         ]
         self._small = None not in (*self._places, *self._results)
 
@@ -303,11 +304,13 @@ class _Call:
         self._infer({}, True, False)
         del held
         return [
-            self._taken(i) if tensor is None
-            else tensor.clone() if tensor is self._results[i]
+            self._taken(i)
+            if tensor is None
+            else tensor.clone()
+            if tensor is self._results[i]
             else tensor
             for i, tensor in enumerate(results)
-        ]  # fmt: skip
+        ]
 
     def _brought(self, i: int, arg: Tensor, place: Tensor | None) -> Tensor:
         """The memory that the request reads: an argument's own if that is

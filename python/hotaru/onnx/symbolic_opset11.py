@@ -8,6 +8,4 @@ from .._own_names import no_attribute
 def __getattr__(name: str):
     if name.startswith("__"):
         raise no_attribute(__name__, name)
-    raise no_attribute(
-        __name__, name, ": hotaru's exporter has no symbolic functions"
-    )
+    raise no_attribute(__name__, name, ": hotaru's exporter has no symbolic functions")

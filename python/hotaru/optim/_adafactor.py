@@ -114,9 +114,7 @@ class Adafactor(Listed):
         check_lr(lr)
         check_amounts(**{"Learning rate": lr})
         if not beta2_decay <= 0.0:
-            raise ValueError(
-                f"beta2_decay should be <= 0 but is: {beta2_decay}"
-            )
+            raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
         if eps[0] is not None:
             check_amounts(epsilon1=eps[0])
         check_amounts(epsilon2=eps[1])

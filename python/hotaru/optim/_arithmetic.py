@@ -22,8 +22,7 @@ def numbers(exact: bool, *options):
     """The options for updates that are `exact` (with tensors), or numbers."""
     if exact:
         return [
-            x.squeeze() if isinstance(x, Tensor) and x.dim() else x
-            for x in options
+            x.squeeze() if isinstance(x, Tensor) and x.dim() else x for x in options
         ]
     return [x.item() if isinstance(x, Tensor) else x for x in options]
 

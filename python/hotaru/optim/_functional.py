@@ -16,6 +16,16 @@ from .rprop import rprop
 from .sgd import sgd
 
 __all__ = [
-    "adadelta", "adagrad", "adam", "adamax", "adamw", "asgd", "nadam", "radam",
-    "rmsprop", "rprop", "sgd", "sparse_adam",
-]  # fmt: skip
+    "adadelta",
+    "adagrad",
+    "adam",
+    "adamax",
+    "adamw",
+    "asgd",
+    "nadam",
+    "radam",
+    "rmsprop",
+    "rprop",
+    "sgd",
+    "sparse_adam",
+]

@@ -79,9 +79,7 @@ def adam_step(
 ) -> None:
     """The step of Adam, or of AdamW if `decoupled`."""
     _counted(steps, found_inf)
-    columns = _columns(
-        params, grads, means, squares, largest if amsgrad else [], steps
-    )
+    columns = _columns(params, grads, means, squares, largest if amsgrad else [], steps)
     step = _C.ops._fused_adamw_ if decoupled else _C.ops._fused_adam_
     step(
         *columns,
@@ -117,9 +115,7 @@ def adagrad_step(
 ) -> None:
     """The step of Adagrad."""
     _counted(steps, found_inf)
-    options = {
-        k: v if k in _TENSORS else value_of(v) for k, v in options.items()
-    }
+    options = {k: v if k in _TENSORS else value_of(v) for k, v in options.items()}
     _C.ops._fused_adagrad_(
         *_columns(params, grads, sums, steps), found_inf=found_inf, **options
     )

@@ -41,9 +41,7 @@ def packed(state: dict, groups: list[dict]) -> dict:
         options = {name: v for name, v in group.items() if name != "params"}
         # A parameter that is there twice has its last number.
         new = [param for param in group["params"] if id(param) not in numbers]
-        numbers.update(
-            {id(param): i for i, param in enumerate(new, len(numbers))}
-        )
+        numbers.update({id(param): i for i, param in enumerate(new, len(numbers))})
         options["params"] = [numbers[id(param)] for param in group["params"]]
         found.append(options)
     by_number = {
@@ -60,12 +58,8 @@ def restored(state: dict, groups: list[dict], present: list[dict]) -> dict:
         ValueError: other groups, or groups of another size.
     """
     if len(groups) != len(present):
-        raise ValueError(
-            "loaded state dict has a different number of parameter groups"
-        )
-    if any(
-        len(a["params"]) != len(b["params"]) for a, b in zip(groups, present)
-    ):
+        raise ValueError("loaded state dict has a different number of parameter groups")
+    if any(len(a["params"]) != len(b["params"]) for a, b in zip(groups, present)):
         raise ValueError(
             "loaded state dict contains a parameter group that doesn't match "
             "the size of optimizer's group"

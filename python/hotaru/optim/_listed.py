@@ -31,9 +31,7 @@ class Listed(Optimizer):
     _takes_sparse = False
     _instead = ""
     # Options that files of old versions lack.
-    _later: tuple[str, ...] = (
-        "foreach", "maximize", "differentiable", "capturable",
-    )  # fmt: skip
+    _later: tuple[str, ...] = ("foreach", "maximize", "differentiable", "capturable")
     # The options that may change while a graph lives.
     _changing: tuple[str, ...] = ("lr",)
 
@@ -93,9 +91,7 @@ class Listed(Optimizer):
         if not self._changing:
             free = ("lr",)  # updates do not read it
         return tuple(
-            (name, _key(group.get(name)))
-            for name in self.defaults
-            if name not in free
+            (name, _key(group.get(name))) for name in self.defaults if name not in free
         )
 
     def _lift(self, options: dict, group: dict, params, grads) -> None:

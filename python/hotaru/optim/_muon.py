@@ -108,9 +108,15 @@ class Muon(Listed):
 
     _function = staticmethod(muon)
     _passes = (
-        "lr", "weight_decay", "momentum", "nesterov", "ns_coefficients", "eps",
-        "ns_steps", "adjust_lr_fn",
-    )  # fmt: skip
+        "lr",
+        "weight_decay",
+        "momentum",
+        "nesterov",
+        "ns_coefficients",
+        "eps",
+        "ns_steps",
+        "adjust_lr_fn",
+    )
     _keeps = ("momentum_buffer",)
     _scalars = ()
     _later = ()
@@ -129,11 +135,7 @@ class Muon(Listed):
     ) -> None:
         check_lr(lr)
         check_amounts(
-            **{
-                "Learning rate": lr,
-                "momentum": momentum,
-                "weight decay": weight_decay,
-            }
+            **{"Learning rate": lr, "momentum": momentum, "weight decay": weight_decay}
         )
         if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
             raise ValueError(

@@ -27,9 +27,7 @@ def check_options(**options) -> None:
     for name, value in options.items():
         check_single(name, value)
         if not value >= 0.0:
-            raise ValueError(
-                f"Invalid {_TEXTS.get(name, f'{name} value')}: {value}"
-            )
+            raise ValueError(f"Invalid {_TEXTS.get(name, f'{name} value')}: {value}")
 
 
 def check_amounts(**options) -> None:
@@ -69,9 +67,7 @@ def check_fused(fused, foreach, differentiable) -> None:
 
 def check_fused_param(param: Tensor, cuda_unsupported: bool = False) -> None:
     """RuntimeError for a parameter that fused updates are not for."""
-    devices = [
-        kind for kind in _FUSED if not (cuda_unsupported and kind == "cuda")
-    ]
+    devices = [kind for kind in _FUSED if not (cuda_unsupported and kind == "cuda")]
     if not (param.device.type in devices and param.is_floating_point()):
         raise RuntimeError(
             "`fused=True` requires all the params to be floating point Tensors "
@@ -93,8 +89,7 @@ def check_capturable(params, steps, what: str, supports_xla: bool) -> None:
     for param, step in zip(params, steps):
         if not (param.device.type == step.device.type in devices):
             raise AssertionError(
-                f"If capturable=True, {what} must be on supported devices: "
-                f"{devices}."
+                f"If capturable=True, {what} must be on supported devices: {devices}."
             )
 
 
@@ -103,6 +98,5 @@ def check_steps(steps, text: str = "API has changed, ") -> None:
     for step in steps:
         if not isinstance(step, Tensor):
             raise RuntimeError(
-                f"{text}`state_steps` argument must contain a list of "
-                "singleton tensors"
+                f"{text}`state_steps` argument must contain a list of singleton tensors"
             )

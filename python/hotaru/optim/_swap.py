@@ -38,10 +38,7 @@ def swap_in_optimizer_params_and_state(
         "a dict mapping packed parameter ids to per-param state dicts",
     )
     groups = _field(
-        swapin_optim_state,
-        "param_groups",
-        list,
-        "a list of param-group dicts",
+        swapin_optim_state, "param_groups", list, "a list of param-group dicts"
     )
     live = optimizer.param_groups
     _check_groups(groups, live)
@@ -71,9 +68,7 @@ def swap_in_optimizer_params_and_state(
 
 def _field(given: dict, name: str, kind: type, what: str):
     if not isinstance(given, dict):
-        raise RuntimeError(
-            f"{_NAME} requires a DCP-style optimizer state_dict."
-        )
+        raise RuntimeError(f"{_NAME} requires a DCP-style optimizer state_dict.")
     value = given.get(name)
     if not isinstance(value, kind):
         raise RuntimeError(
@@ -92,8 +87,7 @@ def _check_groups(groups: list[dict], live: list[dict]) -> None:
     for i, (given, own) in enumerate(zip(groups, live)):
         if not isinstance(given, dict):
             raise RuntimeError(
-                f"{_NAME} requires each optimizer param group to be a "
-                "dictionary."
+                f"{_NAME} requires each optimizer param group to be a dictionary."
             )
         if not isinstance(given.get("params"), (list, tuple)):
             raise RuntimeError(

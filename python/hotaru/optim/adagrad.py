@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from .. import Tensor, full_like, zeros
 from ..nn.parameter import is_lazy
-from ._arithmetic import (
-    check_lists,
-    numbers,
-    plus_quotient_,
-    root,
-    unscaled,
-    updates,
-)
+from ._arithmetic import check_lists, numbers, plus_quotient_, root, unscaled, updates
 from ._fused import adagrad_step, takes_fused
 from ._listed import Fused
 from ._options import check_fused, check_options
@@ -47,9 +40,7 @@ def adagrad(
     Raises:
         RuntimeError: sparse gradients with `weight_decay` or `fused`.
     """
-    check_lists(
-        params, state_steps, foreach=foreach, differentiable=differentiable
-    )
+    check_lists(params, state_steps, foreach=foreach, differentiable=differentiable)
     if True in [grad.is_sparse for grad in grads]:
         _check_sparse(fused, weight_decay)
     if takes_fused(params, grads, fused, foreach, one_by_one=differentiable):
@@ -88,9 +79,7 @@ def adagrad(
 
 def _check_sparse(fused: bool | None, weight_decay: float) -> None:
     if fused:
-        raise RuntimeError(
-            "`fused` does not support sparse grad or complex param"
-        )
+        raise RuntimeError("`fused` does not support sparse grad or complex param")
     if weight_decay != 0:
         raise RuntimeError(
             "weight_decay option is not compatible with sparse gradients"
@@ -132,12 +121,7 @@ class Adagrad(Fused):
     )
     _changing = ("lr", "lr_decay", "weight_decay", "eps")
     _keeps = ("sum", "step")
-    _later = (
-        "foreach",
-        "maximize",
-        "differentiable",
-        "fused",
-    )
+    _later = ("foreach", "maximize", "differentiable", "fused")
 
     def __init__(
         self,

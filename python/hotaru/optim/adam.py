@@ -14,13 +14,7 @@ from ._arithmetic import (
 )
 from ._fused import adam_step, takes_fused
 from ._listed import Fused, scalar
-from ._options import (
-    check_betas,
-    check_fused,
-    check_lr,
-    check_options,
-    check_tensors,
-)
+from ._options import check_betas, check_fused, check_lr, check_options, check_tensors
 
 __all__ = ["Adam", "adam"]
 
@@ -80,9 +74,7 @@ def adam(
     if not unscaled(grads, grad_scale, found_inf):
         return None
     exact = capturable or differentiable
-    lr, beta1, beta2, weight_decay = numbers(
-        exact, lr, beta1, beta2, weight_decay
-    )
+    lr, beta1, beta2, weight_decay = numbers(exact, lr, beta1, beta2, weight_decay)
     for update in updates(
         params,
         grads,
@@ -100,10 +92,19 @@ def adam(
 
 
 def _update(
-    param: Tensor, grad: Tensor, step, mean: Tensor, square: Tensor,
-    largest: Tensor | None, lr, beta1, beta2, eps: float, amsgrad: bool,
+    param: Tensor,
+    grad: Tensor,
+    step,
+    mean: Tensor,
+    square: Tensor,
+    largest: Tensor | None,
+    lr,
+    beta1,
+    beta2,
+    eps: float,
+    amsgrad: bool,
     differentiable: bool,
-) -> None:  # fmt: skip
+) -> None:
     """The step of one parameter."""
     mean.lerp_(grad, 1 - beta1)
     square *= beta2
@@ -148,9 +149,17 @@ class Adam(Fused):
     _function = staticmethod(adam)
     _instead = ", please consider SparseAdam instead"
     _passes = (
-        "amsgrad", "lr", "weight_decay", "eps", "maximize", "foreach",
-        "capturable", "differentiable", "fused", "decoupled_weight_decay",
-    )  # fmt: skip
+        "amsgrad",
+        "lr",
+        "weight_decay",
+        "eps",
+        "maximize",
+        "foreach",
+        "capturable",
+        "differentiable",
+        "fused",
+        "decoupled_weight_decay",
+    )
     _changing = ("lr", "weight_decay", "eps", "betas")
     _keeps = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq", "step")
     _later = (

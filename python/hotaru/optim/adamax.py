@@ -37,9 +37,7 @@ def adamax(
         differentiable=differentiable,
     )
     exact = capturable or differentiable
-    lr, beta1, beta2, weight_decay = numbers(
-        exact, lr, beta1, beta2, weight_decay
-    )
+    lr, beta1, beta2, weight_decay = numbers(exact, lr, beta1, beta2, weight_decay)
     for param, grad, step, mean, largest in updates(
         params,
         grads,
@@ -77,9 +75,14 @@ class Adamax(Listed):
 
     _function = staticmethod(adamax)
     _passes = (
-        "lr", "eps", "weight_decay", "foreach", "maximize", "differentiable",
+        "lr",
+        "eps",
+        "weight_decay",
+        "foreach",
+        "maximize",
+        "differentiable",
         "capturable",
-    )  # fmt: skip
+    )
     _keeps = ("exp_avg", "exp_inf", "step")
 
     def __init__(

@@ -94,9 +94,16 @@ class ASGD(Listed):
 
     _function = staticmethod(asgd)
     _passes = (
-        "lambd", "lr", "t0", "alpha", "weight_decay", "foreach", "maximize",
-        "differentiable", "capturable",
-    )  # fmt: skip
+        "lambd",
+        "lr",
+        "t0",
+        "alpha",
+        "weight_decay",
+        "foreach",
+        "maximize",
+        "differentiable",
+        "capturable",
+    )
     _keeps = ("ax", "mu", "eta", "step")
     _scalars = ("step", "eta", "mu")
 

@@ -83,8 +83,7 @@ class LBFGS(Optimizer):
         """
         if len(self.param_groups) != 1:
             raise AssertionError(
-                "Expected exactly one param_group, but got "
-                f"{len(self.param_groups)}"
+                f"Expected exactly one param_group, but got {len(self.param_groups)}"
             )
         with no_grad():
             return self._iterate(closure)
@@ -149,9 +148,7 @@ class LBFGS(Optimizer):
             self._put(origin)
             return found
 
-        search = StrongWolfe(
-            at, direction, start, group["tolerance_change"], budget
-        )
+        search = StrongWolfe(at, direction, start, group["tolerance_change"], budget)
         found = search.search(state["t"])
         state["t"] = found.t
         self._move(found.t, direction)

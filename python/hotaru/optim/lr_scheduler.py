@@ -18,9 +18,7 @@ from ._schedules.base import (
 from ._schedules.base import each as _format_param  # noqa: F401
 from ._schedules.base import put as _update_param_group_val  # noqa: F401
 from ._schedules.base import values_of as _param_groups_val_list  # noqa: F401
-from ._schedules.base import (  # noqa: F401
-    warn_outside_step as _warn_get_lr_called_within_step,
-)
+from ._schedules.base import warn_outside_step as _warn_get_lr_called_within_step  # noqa: F401
 from ._schedules.base import within_step as _enable_get_lr_call  # noqa: F401
 from ._schedules.composed import ChainedScheduler, SequentialLR
 from ._schedules.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
@@ -64,11 +62,7 @@ class StepLR(ByFactor):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        step_size: int,
-        gamma: float = 0.1,
-        last_epoch=-1,
+        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch=-1
     ) -> None:
         self.step_size = step_size
         self.gamma = gamma
@@ -94,11 +88,7 @@ class MultiStepLR(ByFactor):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        milestones,
-        gamma: float = 0.1,
-        last_epoch=-1,
+        self, optimizer: Optimizer, milestones, gamma: float = 0.1, last_epoch=-1
     ) -> None:
         self.milestones = Counter(milestones)
         self.gamma = gamma
@@ -108,9 +98,7 @@ class MultiStepLR(ByFactor):
         return self.gamma ** self.milestones.get(self.last_epoch, 0)
 
     def _get_closed_form_lr(self) -> list:
-        passed = bisect_right(
-            sorted(self.milestones.elements()), self.last_epoch
-        )
+        passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
         return [base * self.gamma**passed for base in self.base_lrs]
 
 
@@ -123,9 +111,7 @@ class ExponentialLR(ByFactor):
         last_epoch: the epoch to go on from, -1 for the start.
     """
 
-    def __init__(
-        self, optimizer: Optimizer, gamma: float, last_epoch: int = -1
-    ):
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
@@ -216,9 +202,7 @@ class LinearLR(ByFactor):
         if self._is_initial or self.last_epoch > self.total_iters:
             return 1.0
         rise = self.end_factor - self.start_factor
-        before = (
-            self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
-        )
+        before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
         return 1.0 + rise / before
 
     def _get_closed_form_lr(self) -> list:
@@ -265,9 +249,7 @@ class PolynomialLR(ByFactor):
 class _ByFunction(LRScheduler):
     """A schedule from one function of the epoch for each group."""
 
-    def __init__(
-        self, optimizer: Optimizer, lr_lambda, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Optimizer, lr_lambda, last_epoch: int = -1) -> None:
         groups = len(optimizer.param_groups)
         if isinstance(lr_lambda, (list, tuple)):
             if len(lr_lambda) != groups:

@@ -49,9 +49,7 @@ def nadam(
         what="params, mu_products and state_steps",
     )
     exact = capturable or differentiable
-    lr, beta1, beta2, weight_decay = numbers(
-        exact, lr, beta1, beta2, weight_decay
-    )
+    lr, beta1, beta2, weight_decay = numbers(exact, lr, beta1, beta2, weight_decay)
     for param, grad, step, mean, square, product in updates(
         params,
         grads,
@@ -102,9 +100,16 @@ class NAdam(Listed):
 
     _function = staticmethod(nadam)
     _passes = (
-        "lr", "weight_decay", "momentum_decay", "eps", "maximize",
-        "decoupled_weight_decay", "foreach", "capturable", "differentiable",
-    )  # fmt: skip
+        "lr",
+        "weight_decay",
+        "momentum_decay",
+        "eps",
+        "maximize",
+        "decoupled_weight_decay",
+        "foreach",
+        "capturable",
+        "differentiable",
+    )
     _keeps = ("exp_avg", "exp_avg_sq", "mu_product", "step")
     _scalars = ("step", "mu_product")
     _later = (

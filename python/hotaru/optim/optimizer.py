@@ -28,15 +28,9 @@ from ._hooks import (
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
 )
-from ._hooks import (  # noqa: F401
-    recording_if_differentiable as _use_grad_for_differentiable,
-)
-from ._options import (  # noqa: F401
-    capturable_devices as _get_capturable_supported_devices,
-)
-from ._options import (  # noqa: F401
-    check_fused_param as _device_dtype_check_for_fused,
-)
+from ._hooks import recording_if_differentiable as _use_grad_for_differentiable  # noqa: F401
+from ._options import capturable_devices as _get_capturable_supported_devices  # noqa: F401
+from ._options import check_fused_param as _device_dtype_check_for_fused  # noqa: F401
 
 __all__ = [
     "Optimizer",
@@ -125,9 +119,7 @@ class Optimizer:
                 is in a group already, or names in some groups only.
         """
         if not isinstance(param_group, dict):
-            raise TypeError(
-                f"param_group must be a dict, but got {type(param_group)}"
-            )
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
         if isinstance(params, Tensor):
             params = [params]
@@ -173,9 +165,7 @@ class Optimizer:
     def _check_group(self, param_group: dict) -> None:
         known = {id(p) for group in self.param_groups for p in group["params"]}
         if not known.isdisjoint(map(id, param_group["params"])):
-            raise ValueError(
-                "some parameters appear in more than one parameter group"
-            )
+            raise ValueError("some parameters appear in more than one parameter group")
         if not self.param_groups:
             return
         named = "param_names" in param_group
@@ -209,8 +199,7 @@ class Optimizer:
     def _accelerator_graph_capture_health_check(self) -> None:
         """Compares `capturable` with whether a graph is being captured."""
         capturing = (
-            hotaru.cuda.is_available()
-            and hotaru.cuda.is_current_stream_capturing()
+            hotaru.cuda.is_available() and hotaru.cuda.is_current_stream_capturing()
         )
         some = any(group.get("capturable") for group in self.param_groups)
         every = all(group.get("capturable") for group in self.param_groups)
@@ -243,9 +232,7 @@ class Optimizer:
     def _fixed(self, group: dict) -> tuple:
         """The options of which a graph is right for one value only."""
         return tuple(
-            (name, _key(value))
-            for name, value in group.items()
-            if name != "params"
+            (name, _key(value)) for name, value in group.items() if name != "params"
         )
 
     # -- state -------------------------------------------------------------

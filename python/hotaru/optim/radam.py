@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from .. import Tensor, where, zeros_like
-from ._arithmetic import (
-    check_lists,
-    numbers,
-    plus_,
-    plus_product_,
-    root,
-    updates,
-)
+from ._arithmetic import check_lists, numbers, plus_, plus_product_, root, updates
 from ._listed import Listed, scalar
 from ._options import check_betas, check_lr, check_options
 
@@ -45,9 +38,7 @@ def radam(
         differentiable=differentiable,
     )
     exact = capturable or differentiable
-    lr, beta1, beta2, weight_decay = numbers(
-        exact, lr, beta1, beta2, weight_decay
-    )
+    lr, beta1, beta2, weight_decay = numbers(exact, lr, beta1, beta2, weight_decay)
     for param, grad, step, mean, square in updates(
         params,
         grads,
@@ -110,9 +101,15 @@ class RAdam(Listed):
 
     _function = staticmethod(radam)
     _passes = (
-        "lr", "weight_decay", "eps", "maximize", "foreach", "capturable",
-        "differentiable", "decoupled_weight_decay",
-    )  # fmt: skip
+        "lr",
+        "weight_decay",
+        "eps",
+        "maximize",
+        "foreach",
+        "capturable",
+        "differentiable",
+        "decoupled_weight_decay",
+    )
     _keeps = ("exp_avg", "exp_avg_sq", "step")
     _later = (
         "foreach",

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from .. import Tensor, zeros_like
-from ._arithmetic import (
-    check_lists,
-    numbers,
-    plus_,
-    plus_quotient_,
-    root,
-    updates,
-)
+from ._arithmetic import check_lists, numbers, plus_, plus_quotient_, root, updates
 from ._listed import Listed, scalar
 from ._options import check_lr, check_options
 
@@ -96,9 +89,17 @@ class RMSprop(Listed):
 
     _function = staticmethod(rmsprop)
     _passes = (
-        "lr", "alpha", "eps", "weight_decay", "momentum", "centered",
-        "foreach", "maximize", "differentiable", "capturable",
-    )  # fmt: skip
+        "lr",
+        "alpha",
+        "eps",
+        "weight_decay",
+        "momentum",
+        "centered",
+        "foreach",
+        "maximize",
+        "differentiable",
+        "capturable",
+    )
     _keeps = ("square_avg", "grad_avg", "momentum_buffer", "step")
     _later = ("momentum", "centered", *Listed._later)
 
@@ -118,11 +119,7 @@ class RMSprop(Listed):
     ) -> None:
         check_lr(lr)
         check_options(
-            lr=lr,
-            eps=eps,
-            momentum=momentum,
-            weight_decay=weight_decay,
-            alpha=alpha,
+            lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha
         )
         defaults = {
             "lr": lr,

@@ -33,9 +33,7 @@ def sgd(
     A velocity that is None is put into the list.
     """
     begins = {velocity is None for velocity in momentum_buffer_list}
-    if takes_fused(
-        params, d_p_list, fused, foreach, one_by_one=len(begins) > 1
-    ):
+    if takes_fused(params, d_p_list, fused, foreach, one_by_one=len(begins) > 1):
         return sgd_step(
             params,
             d_p_list,
@@ -54,9 +52,7 @@ def sgd(
         return None
     grads = descents(params, d_p_list, maximize, weight_decay)
     if momentum != 0:
-        grads = _moved(
-            grads, momentum_buffer_list, momentum, dampening, nesterov
-        )
+        grads = _moved(grads, momentum_buffer_list, momentum, dampening, nesterov)
     if isinstance(lr, Tensor):
         for param, grad in zip(params, grads):
             param += grad * -lr
@@ -120,12 +116,7 @@ class SGD(Fused):
     """
 
     _scalars = ()
-    _later = (
-        "nesterov",
-        "maximize",
-        "foreach",
-        "differentiable",
-    )
+    _later = ("nesterov", "maximize", "foreach", "differentiable")
 
     _changing = ("lr", "weight_decay", "momentum", "dampening")
 
@@ -146,9 +137,7 @@ class SGD(Fused):
         check_lr(lr)
         check_options(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
-            raise ValueError(
-                "Nesterov momentum requires a momentum and zero dampening"
-            )
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = {
             "lr": lr,
             "momentum": momentum,
@@ -165,11 +154,7 @@ class SGD(Fused):
         self._allow_scaling(fused)
 
     def _update_group(self, group: dict) -> None:
-        if (
-            _is_plain(group)
-            and not _on_cuda(group["params"])
-            and self._lifted is None
-        ):
+        if _is_plain(group) and not _on_cuda(group["params"]) and self._lifted is None:
             # Without lists: they take as long as the steps of a small layer.
             scale = -group["lr"]
             for param in group["params"]:
@@ -183,9 +168,7 @@ class SGD(Fused):
             for param in params:
                 check_fused_param(param)
                 if param.grad.is_sparse:
-                    raise RuntimeError(
-                        "`_fused_sgd` does not support sparse gradients"
-                    )
+                    raise RuntimeError("`_fused_sgd` does not support sparse gradients")
             scaling = self._scaling()
         momentum, velocities, new = group["momentum"], [], ()
         if momentum != 0:

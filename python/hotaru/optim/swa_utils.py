@@ -140,8 +140,7 @@ class AveragedModel(Module):
         if device is not None:
             self.module = self.module.to(device)
         self.register_buffer(
-            "n_averaged",
-            hotaru.tensor(0, dtype=hotaru.long, device=device),
+            "n_averaged", hotaru.tensor(0, dtype=hotaru.long, device=device)
         )
         self.avg_fn = avg_fn
         self.multi_avg_fn = multi_avg_fn
@@ -246,8 +245,7 @@ class SWALR(LRScheduler):
         self._set_anneal_func(anneal_strategy)
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(
-                "anneal_epochs must be equal or greater than 0, got "
-                f"{anneal_epochs}"
+                f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}"
             )
         self.anneal_epochs = anneal_epochs
         super().__init__(optimizer, last_epoch)

@@ -66,9 +66,7 @@ def handle_torch_function(public_api, relevant_args, *args, **kwargs):
     Subclasses are asked before their bases, else from left to right; TypeError
     where all of them return NotImplemented.
     """
-    return _C._handle_torch_function(
-        public_api, tuple(relevant_args), args, kwargs
-    )
+    return _C._handle_torch_function(public_api, tuple(relevant_args), args, kwargs)
 
 
 def wrap_torch_function(dispatcher):
@@ -155,8 +153,12 @@ def redispatch_function(func, types, args, kwargs):
 
 # Their names are this module's.
 for _thing in (
-    BaseTorchFunctionMode, TorchFunctionMode, enable_reentrant_dispatch,
-    get_overridable_functions, get_testing_overrides,
-    is_tensor_method_or_property, resolve_name,
-):  # fmt: skip
+    BaseTorchFunctionMode,
+    TorchFunctionMode,
+    enable_reentrant_dispatch,
+    get_overridable_functions,
+    get_testing_overrides,
+    is_tensor_method_or_property,
+    resolve_name,
+):
     _thing.__module__ = __name__

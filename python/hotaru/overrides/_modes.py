@@ -82,10 +82,7 @@ class _EnableTorchFunction:
     """
 
     def __init__(self) -> None:
-        self._before = (
-            _C._without_subclasses(False),
-            _C._without_overrides(False),
-        )
+        self._before = (_C._without_subclasses(False), _C._without_overrides(False))
 
     def end(self) -> None:
         """Switches back, once."""

@@ -80,9 +80,7 @@ def get_overridable_functions() -> dict:
 def is_tensor_method_or_property(func) -> bool:
     """True if it is a method of Tensor, or the getter of an attribute."""
     name = resolve_name(func)
-    return func.__name__ == "__get__" or bool(
-        name and name.startswith("torch.Tensor.")
-    )
+    return func.__name__ == "__get__" or bool(name and name.startswith("torch.Tensor."))
 
 
 _IGNORED = [

@@ -118,9 +118,7 @@ class Dependencies:
 
     # -- what needs what -------------------------------------------------------
 
-    def add_dependency(
-        self, module_name: str, dependencies: bool = True
-    ) -> None:
+    def add_dependency(self, module_name: str, dependencies: bool = True) -> None:
         """Treats a module as one that something in the package needs."""
         graph = self.dependency_graph
         if graph.nodes.get(module_name, {}).get("provided"):
@@ -296,8 +294,7 @@ class Dependencies:
         return sorted(
             name
             for name, attributes in self.dependency_graph.nodes.items()
-            if attributes.get("action") is action
-            and "is_pickle" not in attributes
+            if attributes.get("action") is action and "is_pickle" not in attributes
         )
 
 
@@ -317,9 +314,7 @@ def _get_source_of_module(module: ModuleType) -> str | None:
     return "".join(linecache.getlines(filename, module.__dict__))
 
 
-def _why_no_source(
-    module: ModuleType,
-) -> tuple[PackagingErrorReason, str | None]:
+def _why_no_source(module: ModuleType) -> tuple[PackagingErrorReason, str | None]:
     filename = getattr(module, "__file__", None)
     if filename is None:
         return PackagingErrorReason.NO_DUNDER_FILE, None

@@ -15,8 +15,7 @@ class PackagingErrorReason(Enum):
     """Faults of a module; the value says which."""
 
     IS_EXTENSION_MODULE = (
-        "Module is a C extension module. torch.package supports Python modules "
-        "only."
+        "Module is a C extension module. torch.package supports Python modules only."
     )
     NO_DUNDER_FILE = "Module had no __file__ defined."
     SOURCE_FILE_NOT_FOUND = (
@@ -24,8 +23,7 @@ class PackagingErrorReason(Enum):
     )
     DEPENDENCY_RESOLUTION_FAILED = "Dependency resolution failed."
     NO_ACTION = (
-        "Module did not match against any action pattern. Extern, mock, or "
-        "intern it."
+        "Module did not match against any action pattern. Extern, mock, or intern it."
     )
     DENIED = "Module was denied by a pattern."
     MOCKED_BUT_STILL_USED = (

@@ -33,9 +33,7 @@ def _sanity_check(name, package, level: int) -> None:
     if not isinstance(package, str):
         raise TypeError("__package__ not set to a string")
     if not package:
-        raise ImportError(
-            "attempted relative import with no known parent package"
-        )
+        raise ImportError("attempted relative import with no known parent package")
 
 
 def _package_of(names: dict) -> str:

@@ -9,12 +9,7 @@ from types import ModuleType
 _HERE = __package__.partition(".")[0]
 _LAYERS = "torch.nn.modules"
 # Needed by what a package contains without saying so.
-IMPLICIT = {
-    "numpy",
-    "numpy.core",
-    "numpy.core._multiarray_umath",
-    "builtins",
-}
+IMPLICIT = {"numpy", "numpy.core", "numpy.core._multiarray_umath", "builtins"}
 # Names that numpy had when older packages were written.
 _FORMER = {"numpy": {"str": str, "bool": bool}}
 
@@ -38,6 +33,5 @@ def import_outside(name: str) -> ModuleType:
         if name.startswith(f"{_LAYERS}."):
             return import_outside(_LAYERS)
         raise ModuleNotFoundError(
-            f"No module named '{name}' ({_HERE} has none of that name)",
-            name=name,
+            f"No module named '{name}' ({_HERE} has none of that name)", name=name
         ) from error

@@ -40,9 +40,7 @@ class PackagePickler(_Apart, pickle._Pickler):
             self.write(pickle.STACK_GLOBAL)
         elif owners:
             owner = self.importer.import_module(module)
-            self.save_reduce(
-                getattr, (attribute(owner, ".".join(owners)), last)
-            )
+            self.save_reduce(getattr, (attribute(owner, ".".join(owners)), last))
         else:
             self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
         self.memoize(obj)
@@ -54,9 +52,7 @@ class PackagePickler(_Apart, pickle._Pickler):
         try:
             return self.importer.get_name(obj, name)
         except (ObjNotFoundError, ObjMismatchError) as error:
-            raise pickle.PicklingError(
-                f"Can't pickle {obj}: {error}"
-            ) from error
+            raise pickle.PicklingError(f"Can't pickle {obj}: {error}") from error
 
     def save_type(self, obj) -> None:
         if obj in (type(None), type(NotImplemented), type(...)):

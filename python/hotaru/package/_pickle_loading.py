@@ -71,9 +71,7 @@ class Loading:
             plain = self.storage(name, count * dtype.itemsize)
             self._placed[name, location] = self._place(plain, location)
         return TypedStorage(
-            wrap_storage=self._placed[name, location],
-            dtype=dtype,
-            _internal=True,
+            wrap_storage=self._placed[name, location], dtype=dtype, _internal=True
         )
 
     def _reduced(self, *what):

@@ -51,10 +51,7 @@ class ScriptWriter:
         self._code.update(_renamed(code, program))
         number, self._count = self._count, self._count + 1
         data = archive.get_record("data.pkl")
-        live = {
-            record.key: tensor
-            for record, tensor in live_tensors(data, module._c)
-        }
+        live = {record.key: tensor for record, tensor in live_tensors(data, module._c)}
         for kind in _PICKLES:
             known = live if kind == "data" else {}
             data = self._moved(archive, kind, known, program)
@@ -145,9 +142,7 @@ def read_module(reader, number: str, storage):
         RuntimeError: what is not in the package or not valid.
     """
     root = f"{_ROOT}{number}/"
-    pickles = {
-        kind: reader.get_record(f"{root}{kind}.pkl") for kind in _PICKLES
-    }
+    pickles = {kind: reader.get_record(f"{root}{kind}.pkl") for kind in _PICKLES}
     native = _load(reader, pickles)
     with no_grad():
         for record, tensor in live_tensors(pickles["data"], native):

@@ -148,9 +148,7 @@ def rewritten(
         kind = opcode.name
         if place in texts.keys:
             out += _text(key(texts.keys[place]))
-        elif kind in GETS and texts.by_memo.get(argument, (-1,))[0] in (
-            texts.keys
-        ):
+        elif kind in GETS and texts.by_memo.get(argument, (-1,))[0] in (texts.keys):
             out += _text(texts.by_memo[argument][1])  # no key, yet its text
         elif kind == "GLOBAL" and argument.startswith(_PROGRAM):
             new = name(argument.replace(" ", ".")).rpartition(".")

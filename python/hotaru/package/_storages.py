@@ -46,7 +46,5 @@ class WrittenStorages:
         if named is None:
             return None
         kind, marker, _, location, count = named
-        untyped = (
-            obj if isinstance(obj, _C.StorageBase) else obj._untyped_storage
-        )
+        untyped = obj if isinstance(obj, _C.StorageBase) else obj._untyped_storage
         return kind, marker, self.number(untyped), location, count

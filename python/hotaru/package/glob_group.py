@@ -25,11 +25,7 @@ class GlobGroup:
     """
 
     def __init__(
-        self,
-        include: GlobPattern,
-        *,
-        exclude: GlobPattern = (),
-        separator: str = ".",
+        self, include: GlobPattern, *, exclude: GlobPattern = (), separator: str = "."
     ) -> None:
         self._text = f"GlobGroup(include={include}, exclude={exclude})"
         self.include = self._glob_list(include, separator)

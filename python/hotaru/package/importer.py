@@ -12,12 +12,7 @@ from ..serialization._names import written
 from ._mangling import demangle, get_mangle_prefix, is_mangled
 from ._outside import import_outside
 
-__all__ = [
-    "Importer",
-    "ObjMismatchError",
-    "ObjNotFoundError",
-    "OrderedImporter",
-]
+__all__ = ["Importer", "ObjMismatchError", "ObjNotFoundError", "OrderedImporter"]
 
 _log = logging.getLogger(__name__)
 _MAIN = ("__main__", "__mp_main__")
@@ -154,8 +149,7 @@ class OrderedImporter(Importer):
                 return importer.get_name(obj, name)
             except (ObjNotFoundError, ObjMismatchError) as error:
                 _log.info(
-                    "Tried to call get_name with obj %s, and name %s on %s "
-                    "and got %s",
+                    "Tried to call get_name with obj %s, and name %s on %s and got %s",
                     *(obj, name, importer, error),
                 )
         raise ObjNotFoundError(

@@ -107,10 +107,7 @@ class PackageExporter(Dependencies):
         self._intern_module(module_name, dependencies)
 
     def save_source_file(
-        self,
-        module_name: str,
-        file_or_directory: str,
-        dependencies: bool = True,
+        self, module_name: str, file_or_directory: str, dependencies: bool = True
     ) -> None:
         """Writes a file as the source of a module.
 
@@ -125,9 +122,7 @@ class PackageExporter(Dependencies):
         if not path.is_dir():
             is_package = path.name == "__init__.py"
             source = _read_file(path)
-            self.save_source_string(
-                module_name, source, is_package, dependencies
-            )
+            self.save_source_string(module_name, source, is_package, dependencies)
             return
         found = {}
         for file in path.glob("**/*.py"):

@@ -14,22 +14,14 @@ from collections.abc import Callable
 from ..jit._packaged import modules as _package_imported_modules
 from ..serialization._file_classes import PyTorchFileReader
 from ._directory_reader import DirectoryReader
-from ._importlib import (
-    _normalize_path,
-    _package_of,
-    _resolve_name,
-    _sanity_check,
-)
+from ._importlib import _normalize_path, _package_of, _resolve_name, _sanity_check
 from ._mangling import PackageMangler, demangle
 from ._outside import IMPLICIT, import_outside
 from ._package_unpickler import PackageUnpickler
 from ._pickle_loading import Loading
 from ._resources import _PackageResourceReader
 from ._tree import Tree
-from .file_structure_representation import (
-    Directory,
-    _create_directory_from_file_list,
-)
+from .file_structure_representation import Directory, _create_directory_from_file_list
 from .glob_group import GlobPattern
 from .importer import Importer
 
@@ -80,10 +72,7 @@ class PackageImporter(Importer):
         for path in self.zip_reader.get_all_records():
             self._tree.add_file(path)
         self._mangler = PackageMangler()
-        self.patched_builtins = {
-            **vars(builtins),
-            "__import__": self.__import__,
-        }
+        self.patched_builtins = {**vars(builtins), "__import__": self.__import__}
         # So that code of the package can ask for its records.
         self.modules["torch_package_importer"] = self
         self.storage_context: Loading | None = None
@@ -161,9 +150,7 @@ class PackageImporter(Importer):
         module = self.import_module(demangle(module_name))
         return self.zip_reader.get_record(demangle(module.__file__)).decode()
 
-    def get_resource_reader(
-        self, fullname: str
-    ) -> _PackageResourceReader | None:
+    def get_resource_reader(self, fullname: str) -> _PackageResourceReader | None:
         """Reads the records of a package; None for one from outside."""
         try:
             package = self._get_package(fullname)
@@ -218,8 +205,7 @@ class PackageImporter(Importer):
         if path is not None:
             linecache.lazycache(file, names)
             source = self.zip_reader.get_record(path)
-            exec(compile(_unix_lines(source), file, "exec", dont_inherit=True),
-                 names)  # fmt: skip
+            exec(compile(_unix_lines(source), file, "exec", dont_inherit=True), names)
         return module
 
     def _install_on_parent(self, parent: str, name: str, module) -> None:
@@ -264,9 +250,7 @@ class PackageImporter(Importer):
         text = f"No module named {name!r}"
         compiled = importlib.machinery.ExtensionFileLoader
         if not isinstance(getattr(above, "__loader__", None), compiled):
-            raise ModuleNotFoundError(
-                f"{text}; {parent!r} is not a package", name=name
-            )
+            raise ModuleNotFoundError(f"{text}; {parent!r} is not a package", name=name)
         if self._tree.find(name) is None:
             raise ModuleNotFoundError(
                 f"{text}; {name!r} is a c extension module which was not "
@@ -357,9 +341,7 @@ class PackageImporter(Importer):
                 f"package.__loader__ must be self, got {package.__loader__}"
             )
         path = demangle(package.__name__).replace(".", "/")
-        return path if resource is None else (
-            f"{path}/{_normalize_path(resource)}"
-        )  # fmt: skip
+        return path if resource is None else (f"{path}/{_normalize_path(resource)}")
 
 
 def _opened(source) -> tuple[str, object]:

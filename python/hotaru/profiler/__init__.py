@@ -21,12 +21,7 @@ from .._own_names import add_parts as _add_parts
 from ._activities import ProfilerActivity, supported_activities
 from ._device_type import DeviceType
 from ._events import EventList, FunctionEvent, FunctionEventAvg
-from ._profile import (
-    ProfilerAction,
-    profile,
-    schedule,
-    tensorboard_trace_handler,
-)
+from ._profile import ProfilerAction, profile, schedule, tensorboard_trace_handler
 from ._ranges import RecordFunctionFast, record_function
 
 __all__ = [

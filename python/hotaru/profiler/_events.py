@@ -18,18 +18,38 @@ _ids = itertools.count(1)
 
 # Details that an event may be told, with what they are where nobody says.
 _DETAILS = {
-    "overload_name": None, "fwd_thread": None, "scope": 0, "use_device": None,
-    "cpu_memory_usage": 0, "device_memory_usage": 0, "is_async": False,
-    "is_remote": False, "sequence_nr": -1, "device_type": DeviceType.CPU,
-    "device_index": 0, "device_resource_id": None, "is_legacy": False,
-    "flops": None, "trace_name": None, "is_user_annotation": False,
-    "is_python_function": False, "activity_type": None, "metadata_json": None,
-    "flow_id": None, "flow_type": None, "flow_start": None, "external_id": 0,
-    "linked_correlation_id": 0, "extra_meta": None,
-    "structured_input_shapes": None, "structured_input_strides": None,
-    "input_dtypes": None, "python_id": -1, "python_parent_id": -1,
+    "overload_name": None,
+    "fwd_thread": None,
+    "scope": 0,
+    "use_device": None,
+    "cpu_memory_usage": 0,
+    "device_memory_usage": 0,
+    "is_async": False,
+    "is_remote": False,
+    "sequence_nr": -1,
+    "device_type": DeviceType.CPU,
+    "device_index": 0,
+    "device_resource_id": None,
+    "is_legacy": False,
+    "flops": None,
+    "trace_name": None,
+    "is_user_annotation": False,
+    "is_python_function": False,
+    "activity_type": None,
+    "metadata_json": None,
+    "flow_id": None,
+    "flow_type": None,
+    "flow_start": None,
+    "external_id": 0,
+    "linked_correlation_id": 0,
+    "extra_meta": None,
+    "structured_input_shapes": None,
+    "structured_input_strides": None,
+    "input_dtypes": None,
+    "python_id": -1,
+    "python_parent_id": -1,
     "python_module_id": -1,
-}  # fmt: skip
+}
 
 
 # Where they are kept that have a property of their name.
@@ -80,8 +100,7 @@ class FunctionEvent(FormattedTimesMixin):
         for key, value in details.items():
             if key not in _DETAILS:
                 raise TypeError(
-                    "FunctionEvent() got an unexpected keyword argument "
-                    f"{key!r}"
+                    f"FunctionEvent() got an unexpected keyword argument {key!r}"
                 )
             setattr(self, _ATTRIBUTES.get(key, key), value)
         if self.device_resource_id is None:
@@ -163,9 +182,7 @@ class FunctionEvent(FormattedTimesMixin):
         return self._alone("device_memory_usage")
 
     cuda_time_total = deprecated("cuda_time_total", "device_time_total")
-    self_cuda_time_total = deprecated(
-        "self_cuda_time_total", "self_device_time_total"
-    )
+    self_cuda_time_total = deprecated("self_cuda_time_total", "self_device_time_total")
     self_cuda_memory_usage = deprecated(
         "self_cuda_memory_usage", "self_device_memory_usage"
     )
@@ -240,10 +257,15 @@ def new_id() -> int:
 
 # Numbers that a sum adds up.
 _SUMS = (
-    "cpu_time_total", "self_cpu_time_total", "device_time_total",
-    "self_device_time_total", "cpu_memory_usage", "self_cpu_memory_usage",
-    "device_memory_usage", "self_device_memory_usage",
-)  # fmt: skip
+    "cpu_time_total",
+    "self_cpu_time_total",
+    "device_time_total",
+    "self_device_time_total",
+    "cpu_memory_usage",
+    "self_cpu_memory_usage",
+    "device_memory_usage",
+    "self_device_memory_usage",
+)
 
 
 class FunctionEventAvg(FormattedTimesMixin):
@@ -309,8 +331,7 @@ class EventList(list):
         """
         opened: dict[tuple, list[FunctionEvent]] = {}
         ordered = sorted(
-            (e for e in self if e._on_cpu()),
-            key=lambda e: (e.start, -e.time_range.end),
+            (e for e in self if e._on_cpu()), key=lambda e: (e.start, -e.time_range.end)
         )
         for event in ordered:
             event.cpu_parent, event.cpu_children = None, []
@@ -404,18 +425,9 @@ class EventList(list):
         Raises:
             ValueError: another ``sort_by`` or ``time_unit``.
         """
-        widths = (
-            max_name_column_width, max_shapes_column_width,
-            max_src_column_width,
-        )  # fmt: skip
+        widths = (max_name_column_width, max_shapes_column_width, max_src_column_width)
         return table_of(
-            self,
-            sort_by,
-            row_limit,
-            widths,
-            header,
-            top_level_events_only,
-            time_unit,
+            self, sort_by, row_limit, widths, header, top_level_events_only, time_unit
         )
 
     def __str__(self) -> str:
@@ -442,9 +454,7 @@ class EventList(list):
         """
         known = self.supported_export_stacks_metrics()
         if metric not in known:
-            raise ValueError(
-                f"metric should be one of: {known}, not {metric!r}"
-            )
+            raise ValueError(f"metric should be one of: {known}, not {metric!r}")
         blank = str.maketrans(" ;\t\n", "____")
         with new_file(path, "w", encoding="utf-8") as file:
             for event in self:

@@ -58,8 +58,7 @@ def unsqueeze(x: Given, dim: int) -> Given:
     inside = at < x.dim
     step = x.shape[at] * x.stride[at] if inside else 1
     return x.like(
-        [*x.shape[:at], 1, *x.shape[at:]],
-        [*x.stride[:at], step, *x.stride[at:]],
+        [*x.shape[:at], 1, *x.shape[at:]], [*x.stride[:at], step, *x.stride[at:]]
     )
 
 

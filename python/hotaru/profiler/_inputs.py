@@ -11,9 +11,7 @@ from .._function_schema import FunctionSchema, parse_schema
 from ._geometry import Given
 
 # Their numbers become tensors before they are inputs.
-_WRAPPED = frozenset(
-    ("add", "sub", "mul", "div", "floor_divide", "true_divide")
-)
+_WRAPPED = frozenset(("add", "sub", "mul", "div", "floor_divide", "true_divide"))
 # Called without further arguments, they are of the last of their schemas.
 _OF_THE_LAST = frozenset(("var", "std", "var_mean", "std_mean"))
 # Other names of arguments, as numpy has them.
@@ -21,8 +19,11 @@ _RENAMED = {"axis": "dim", "keepdims": "keepdim", "input": "self", "x": "self"}
 # They have no meaning here; profiles have what PyTorch passes.
 _ALWAYS = {"cudnn_enable": True, "cudnn_enabled": True}
 _MEMORY_FORMATS = (
-    "contiguous_format", "preserve_format", "channels_last", "channels_last_3d"
-)  # fmt: skip
+    "contiguous_format",
+    "preserve_format",
+    "channels_last",
+    "channels_last_3d",
+)
 
 
 class _UnfitError(Exception):

@@ -18,20 +18,30 @@ from ._inputs import bound, kept, shapes_of, values_of
 from ._ranges import note, recording
 
 _OF_SYMBOLS = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div",
-    "floordiv": "floor_divide", "mod": "remainder", "pow": "pow",
-    "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or",
-    "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "truediv": "div",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "pow": "pow",
+    "matmul": "matmul",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "lshift": "bitwise_left_shift",
     "rshift": "bitwise_right_shift",
-}  # fmt: skip
+}
 _NAMES = {
     **{f"__{k}__": v for k, v in _OF_SYMBOLS.items()},
     **{f"__r{k}__": v for k, v in _OF_SYMBOLS.items()},
     **{f"__i{k}__": f"{v}_" for k, v in _OF_SYMBOLS.items()},
     **{f"__{k}__": k for k in ("eq", "ne", "lt", "le", "gt", "ge")},
-    "__rsub__": "rsub", "__neg__": "neg", "__abs__": "abs",
+    "__rsub__": "rsub",
+    "__neg__": "neg",
+    "__abs__": "abs",
     "__invert__": "bitwise_not",
-}  # fmt: skip
+}
 
 
 # Reversed, they are given the other operand first.
@@ -124,9 +134,7 @@ def told(calls: list, shapes: bool, flops: bool) -> list[FunctionEvent]:
             inputs = [*args, *kwargs.values()]
         else:
             rows, span = inner(name, inputs), event.time_range
-            inside += _events_of(
-                rows, event, span.start, span.end, shapes, flops
-            )
+            inside += _events_of(rows, event, span.start, span.end, shapes, flops)
             event.flops = flops_of(name, inputs) if flops else 0
         if shapes:
             event.input_shapes = shapes_of(inputs)

@@ -13,12 +13,7 @@ from collections.abc import Callable
 
 from .. import _C
 from . import _ranges, _session
-from ._activities import (
-    ProfilerActivity,
-    check_activities,
-    device_among,
-    usable_device,
-)
+from ._activities import ProfilerActivity, check_activities, device_among, usable_device
 from ._collect import events_of
 from ._events import EventList, FunctionEvent
 from ._operators import Operators
@@ -214,8 +209,7 @@ class profile:  # noqa: N801
             self._note_step()
             if (
                 self._schedule is not None
-                and self._schedule(self.step_num)
-                is ProfilerAction.RECORD_AND_SAVE
+                and self._schedule(self.step_num) is ProfilerAction.RECORD_AND_SAVE
             ):
                 self._finish()
         self.step_num += 1
@@ -246,9 +240,7 @@ class profile:  # noqa: N801
         """Name of the last recording; None before the first."""
         return self._trace_id
 
-    def set_custom_trace_id_callback(
-        self, callback: Callable[[], str] | None
-    ) -> None:
+    def set_custom_trace_id_callback(self, callback: Callable[[], str] | None) -> None:
         """From the next recording on, `callback` gives `trace_id`."""
         self._trace_id_of = callback
 
@@ -293,9 +285,7 @@ class profile:  # noqa: N801
             more["lost_device_records"] = self._lost
         write_trace(self._events, path, more)
 
-    def export_stacks(
-        self, path: str, metric: str = "self_cpu_time_total"
-    ) -> None:
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Writes callers and times, see `EventList.export_stacks`.
 
         AssertionError: without `with_stack`.
@@ -314,10 +304,7 @@ class profile:  # noqa: N801
         if self._schedule is not None:
             action = self._schedule(self.step_num)
         self._prepared |= action is not ProfilerAction.NONE
-        wanted = action in (
-            ProfilerAction.RECORD,
-            ProfilerAction.RECORD_AND_SAVE,
-        )
+        wanted = action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
         if wanted and not self._recording:
             self._trace_id = (self._trace_id_of or _random_id)()
             self._held, self._interrupted, self._lost = [], False, 0

@@ -139,9 +139,7 @@ class RecordFunctionFast:
         TypeError: arguments of other types.
     """
 
-    def __init__(
-        self, name: str, input_values=None, keyword_values=None
-    ) -> None:
+    def __init__(self, name: str, input_values=None, keyword_values=None) -> None:
         if not isinstance(name, str):
             raise TypeError(f"name must be a str, not {type(name).__name__}")
         if not isinstance(input_values, (list, tuple, type(None))):

@@ -31,13 +31,7 @@ _running: Operators | None = None
 
 
 def begin(
-    *,
-    shapes: bool,
-    stacks: bool,
-    flops: bool,
-    devices: bool,
-    cpu: bool,
-    origin: int,
+    *, shapes: bool, stacks: bool, flops: bool, devices: bool, cpu: bool, origin: int
 ) -> Operators:
     """Begins to record; what it gives is to be left by who began, at the end.
 

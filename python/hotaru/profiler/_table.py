@@ -7,10 +7,17 @@ from ._flops import unit_of
 
 # Accepted names of columns to sort by.
 _SORT_KEYS = (
-    "cpu_time", "cpu_time_total", "self_cpu_time_total",
-    "device_time", "device_time_total", "self_device_time_total",
-    "cuda_time", "cuda_time_total", "self_cuda_time_total", "count",
-)  # fmt: skip
+    "cpu_time",
+    "cpu_time_total",
+    "self_cpu_time_total",
+    "device_time",
+    "device_time_total",
+    "self_device_time_total",
+    "cuda_time",
+    "cuda_time_total",
+    "self_cuda_time_total",
+    "count",
+)
 
 
 def by_device(name: str) -> str:
@@ -32,8 +39,7 @@ def table_of(
         return ""
     if time_unit is not None and time_unit not in _UNITS:
         raise ValueError(
-            f"table: time_unit must be one of {', '.join(_UNITS)}, not "
-            f"{time_unit!r}"
+            f"table: time_unit must be one of {', '.join(_UNITS)}, not {time_unit!r}"
         )
     rows = [e for e in events if not (top_level_only and e.cpu_parent)]
     if sort_by is not None:
@@ -79,9 +85,7 @@ def _share(time: float, total: float) -> str:
     return f"{100 * time / total if total else 0:.2f}%"
 
 
-def _columns(
-    rows: list, total: float, unit: str | None
-) -> dict[str, list[str]]:
+def _columns(rows: list, total: float, unit: str | None) -> dict[str, list[str]]:
     """The texts of the columns of the CPU's times by their titles."""
     return {
         "Self CPU %": [_share(row.self_cpu_time_total, total) for row in rows],
@@ -100,18 +104,12 @@ def _device_columns(
     return {
         f"Self {device}": [time_text(time, unit) for time in alone],
         f"Self {device} %": [_share(time, total) for time in alone],
-        f"{device} total": [
-            time_text(row.device_time_total, unit) for row in rows
-        ],
-        f"{device} time avg": [
-            time_text(row.device_time, unit) for row in rows
-        ],
+        f"{device} total": [time_text(row.device_time_total, unit) for row in rows],
+        f"{device} time avg": [time_text(row.device_time, unit) for row in rows],
     }
 
 
-def _further_columns(
-    rows: list, shapes: int, callers: int
-) -> dict[str, list[str]]:
+def _further_columns(rows: list, shapes: int, callers: int) -> dict[str, list[str]]:
     """The same of what follows the times."""
     columns = {"# of Calls": [str(row.count) for row in rows]}
     if any(row.input_shapes for row in rows):

@@ -23,8 +23,7 @@ def deprecated(name: str, instead: str):
 
 def _text(name: str) -> property:
     return property(
-        lambda self: time_text(getattr(self, name)),
-        doc=f"`{name}` with its unit.",
+        lambda self: time_text(getattr(self, name)), doc=f"`{name}` with its unit."
     )
 
 

@@ -14,11 +14,7 @@ _STREAMS = 0
 _STREAMS_BESIDE_DEVICES = "streams"
 # Devices come behind the host's threads.
 _FIRST_DEVICE = 5_000_000
-_CATEGORIES = {
-    "kernel": "kernel",
-    "operator": "cpu_op",
-    "range": "user_annotation",
-}
+_CATEGORIES = {"kernel": "kernel", "operator": "cpu_op", "range": "user_annotation"}
 # From a launch to what it launched.
 _FLOW = "ac2g"
 

@@ -11,8 +11,15 @@ _share_parts(
     __package__,
     _home,
     (
-        "fake_quantize", "fuse_modules", "fuser_method_mappings", "observer",
-        "qconfig", "quant_type", "quantization_mappings", "quantize", "stubs",
+        "fake_quantize",
+        "fuse_modules",
+        "fuser_method_mappings",
+        "observer",
+        "qconfig",
+        "quant_type",
+        "quantization_mappings",
+        "quantize",
+        "stubs",
         "utils",
     ),
-)  # fmt: skip
+)

@@ -98,9 +98,7 @@ class SobolEngine:
             return result
         return out.resize_as_(result).copy_(result)
 
-    def draw_base2(
-        self, m: int, out: Tensor | None = None, dtype=None
-    ) -> Tensor:
+    def draw_base2(self, m: int, out: Tensor | None = None, dtype=None) -> Tensor:
         """The next 2**m points.
 
         Raises:
@@ -156,9 +154,7 @@ class SobolEngine:
         """The next points, after which it stands at the last of them."""
         points = empty(count, self.dimension, dtype=dtype, device="cpu")
         last = max(self.num_generated - 1, 0)
-        levels = min(
-            count.bit_length(), (_BLOCK // self.dimension).bit_length()
-        )
+        levels = min(count.bit_length(), (_BLOCK // self.dimension).bit_length())
         block = self._block(levels)
         at, end = last + 1, last + 1 + count
         while at < end:
@@ -189,9 +185,7 @@ class SobolEngine:
             generator = Generator()
             generator.manual_seed(self.seed)
         bits, cpu = self.MAXBIT, "cpu"
-        shift = randint(
-            2, (self.dimension, bits), device=cpu, generator=generator
-        )
+        shift = randint(2, (self.dimension, bits), device=cpu, generator=generator)
         self.shift = mv(shift, 2 ** arange(0, bits, device=cpu))
         matrices = randint(
             2, (self.dimension, bits, bits), device=cpu, generator=generator

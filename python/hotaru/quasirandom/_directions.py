@@ -15,10 +15,7 @@ from .. import Tensor, arange, cat, frombuffer, int64, ones, uint8
 
 MAXBIT = 30
 # How many primitive polynomials of degree 1, 2, ... there are.
-_COUNTS = (
-    1, 1, 2, 2, 6, 6, 18, 16, 48, 60, 176, 144, 630, 756, 1800, 2048, 7710,
-    7776,
-)  # fmt: skip
+_COUNTS = (1, 1, 2, 2, 6, 6, 18, 16, 48, 60, 176, 144, 630, 756, 1800, 2048, 7710, 7776)
 MAXDIM = 1 + sum(_COUNTS)
 
 

@@ -130,9 +130,7 @@ def get_unsafe_globals_in_checkpoint(f) -> list[str]:
     }
     with _open_file_like(f, "rb") as file:
         if not _is_zipfile(file):
-            raise ValueError(
-                "Expected input to be a checkpoint from torch.save"
-            )
+            raise ValueError("Expected input to be a checkpoint from torch.save")
         with _open_zipfile_reader(file) as reader:
             if _is_torchscript(reader):
                 raise ValueError(
@@ -175,8 +173,7 @@ def save(
     if not _use_new_zipfile_serialization:
         if _serialization_tls.skip_data:
             raise RuntimeError(
-                "Cannot use skip_data=True with "
-                "_use_new_zipfile_serialization=False"
+                "Cannot use skip_data=True with _use_new_zipfile_serialization=False"
             )
         with _open_file_like(f, "wb") as file:
             save_legacy(obj, file, pickle_module, pickle_protocol)
@@ -239,8 +236,7 @@ def load(
         mmap = _Settings.mmap
     if pickle_load_args and safe:
         warnings.warn(
-            "pickle_load_args only works if `weights_only=False`.",
-            stacklevel=2,
+            "pickle_load_args only works if `weights_only=False`.", stacklevel=2
         )
     pickle_load_args.setdefault("encoding", "utf-8")
     try:
@@ -250,9 +246,7 @@ def load(
                     return load_weights(f, file, map_location)
                 if mmap:
                     _refuse_mapping(f)
-                return load_legacy(
-                    file, map_location, module, **pickle_load_args
-                )
+                return load_legacy(file, map_location, module, **pickle_load_args)
             start = file.tell()
             with _open_zipfile_reader(file) as reader:
                 if _is_torchscript(reader):
@@ -293,8 +287,7 @@ def _module_and_safety(pickle_module, weights_only):
         return pickle if pickle_module is None else pickle_module, False
     if pickle_module is not None:
         raise RuntimeError(
-            "Can not safely load weights when explicit pickle_module is "
-            "specified"
+            "Can not safely load weights when explicit pickle_module is specified"
         )
     return _weights_only_unpickler, True
 
@@ -311,9 +304,7 @@ def _refuse_mapping(f) -> None:
 def _mapped(f) -> _C.UntypedStorage:
     """All of a file as a storage."""
     if not isinstance(f, (str, os.PathLike)):
-        raise ValueError(
-            "f must be a file path in order to use the mmap argument"
-        )
+        raise ValueError("f must be a file path in order to use the mmap argument")
     shared = get_default_mmap_options() == MAP_SHARED
     path = os.fspath(f)
     return _C.UntypedStorage.from_file(path, shared, os.path.getsize(path))

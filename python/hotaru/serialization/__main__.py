@@ -25,9 +25,13 @@ def main(words: list[str]) -> int:
             value = torch.load(path, map_location="cpu", weights_only=True)
             torch.save(value, new)
         except (
-            EOFError, OSError, RuntimeError, TypeError, ValueError,
+            EOFError,
+            OSError,
+            RuntimeError,
+            TypeError,
+            ValueError,
             pickle.UnpicklingError,
-        ) as error:  # fmt: skip
+        ) as error:
             said = str(error) or "the file ends before its contents do"
             print(f"hotaru: {path}: {said}", file=sys.stderr)
             return 1

@@ -29,9 +29,7 @@ _NEWEST = 10  # the last version of the format that is known
 def storage_view(storage) -> memoryview:
     """The bytes of a storage, not copied. RuntimeError for another device's."""
     if storage.device.type != "cpu":
-        raise RuntimeError(
-            f"expected a storage on cpu, got one on {storage.device}"
-        )
+        raise RuntimeError(f"expected a storage on cpu, got one on {storage.device}")
     size = storage.nbytes()
     if size == 0:
         return memoryview(b"")
@@ -124,9 +122,18 @@ class Writer:
         self._entries.append((path, self._offset, size, crc))
         shown = _FULL if big else size
         header = _LOCAL.pack(
-            b"PK\3\4", 45 if big else 20, 0x800, 0, 0, 0,
-            crc, shown, shown, len(path), len(extra),
-        )  # fmt: skip
+            b"PK\3\4",
+            45 if big else 20,
+            0x800,
+            0,
+            0,
+            0,
+            crc,
+            shown,
+            shown,
+            len(path),
+            len(extra),
+        )
         self._write(header + path + extra)
 
     def write_end_of_file(self) -> None:
@@ -140,10 +147,24 @@ class Writer:
             if big:
                 extra = struct.pack(f"<2H{len(big)}Q", 1, 8 * len(big), *big)
             header = _CENTRAL.pack(
-                b"PK\1\2", 0x314, 45 if big else 20, 0x800, 0, 0, 0, crc,
-                min(size, _FULL), min(size, _FULL), len(path), len(extra),
-                0, 0, 0, 0, min(offset, _FULL),
-            )  # fmt: skip
+                b"PK\1\2",
+                0x314,
+                45 if big else 20,
+                0x800,
+                0,
+                0,
+                0,
+                crc,
+                min(size, _FULL),
+                min(size, _FULL),
+                len(path),
+                len(extra),
+                0,
+                0,
+                0,
+                0,
+                min(offset, _FULL),
+            )
             self._write(header + path + extra)
         length, count = self._offset - start, len(self._entries)
         if start >= _FULL or count >= 0xFFFF:
@@ -164,9 +185,7 @@ class Writer:
                 + _LOCATOR64.pack(b"PK\6\7", 0, end, 1)
             )
         few = min(count, 0xFFFF)
-        self._write(
-            _END.pack(b"PK\5\6", 0, 0, few, few, length, min(start, _FULL), 0)
-        )
+        self._write(_END.pack(b"PK\5\6", 0, 0, few, few, length, min(start, _FULL), 0))
 
 
 class Reader:
@@ -236,8 +255,7 @@ class Reader:
         entry = self._archive.NameToInfo.get(self._root + name)
         if entry is None:
             raise RuntimeError(
-                "PytorchStreamReader failed locating file "
-                f"{name}: file not found"
+                f"PytorchStreamReader failed locating file {name}: file not found"
             )
         return entry
 

@@ -77,9 +77,7 @@ class _Storages:
         if key not in self._known:
             raw = UntypedStorage(count * dtype.itemsize, device="cpu")
             self._raw[key] = raw
-            self._known[key] = _typed(
-                self._place(raw, text_of(location)), dtype
-            )
+            self._known[key] = _typed(self._place(raw, text_of(location)), dtype)
         if part is None:
             typed = self._known[key]
             if dtype is not typed._dtype and not typed._data_ptr():
@@ -139,9 +137,7 @@ def load_legacy(file, map_location, module, **arguments):
     check_seekable(file)
     start = file.tell()
     if start == 0 and _is_tar(file):
-        raise RuntimeError(
-            _TAR_SAFE if module is _weights_only_unpickler else _TAR
-        )
+        raise RuntimeError(_TAR_SAFE if module is _weights_only_unpickler else _TAR)
     magic = module.load(file, **arguments)
     if magic != MAGIC_NUMBER:
         raise RuntimeError("Invalid magic number; corrupt file?")

@@ -9,11 +9,7 @@ import warnings
 from .. import _C, _weights_only_unpickler
 from ..storage._typed import TypedStorage, UntypedStorage
 from ._names import Marker, check_reference, found, storage_type, text_of
-from ._options import (
-    LoadEndianness,
-    _serialization_tls,
-    get_default_load_endianness,
-)
+from ._options import LoadEndianness, _serialization_tls, get_default_load_endianness
 from ._places import is_meta, placement
 
 
@@ -119,9 +115,7 @@ def _byte_order(reader) -> str:
     return "big" if default is LoadEndianness.BIG else "little"
 
 
-def load_archive(
-    reader, map_location, module, mapped=None, **arguments
-) -> object:
+def load_archive(reader, map_location, module, mapped=None, **arguments) -> object:
     """The object of an archive.
 
     Raises:

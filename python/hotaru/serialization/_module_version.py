@@ -44,7 +44,6 @@ def check_module_version_greater_or_equal(
         if error_if_malformed:
             raise RuntimeError(text) from error
         warnings.warn(
-            f"{text}, but continuing assuming that requirement is met",
-            stacklevel=2,
+            f"{text}, but continuing assuming that requirement is met", stacklevel=2
         )
         return True

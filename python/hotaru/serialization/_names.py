@@ -27,9 +27,7 @@ class StorageType:
         return f"StorageType(dtype={self.dtype})"
 
 
-_DTYPES = {
-    name: dtype for dtype, name in (*_NAMES.items(), *STORAGE_NAMES.items())
-}
+_DTYPES = {name: dtype for dtype, name in (*_NAMES.items(), *STORAGE_NAMES.items())}
 
 
 def storage_type(name: str):
@@ -76,9 +74,7 @@ def written(obj, name: str | None = None) -> tuple[str, str]:
 
 def check_reference(saved) -> None:
     if not isinstance(saved, tuple):
-        raise AssertionError(
-            f"saved_id must be a tuple, got {type(saved).__name__}"
-        )
+        raise AssertionError(f"saved_id must be a tuple, got {type(saved).__name__}")
 
 
 def check_found(found, obj, module: str, name: str) -> None:

@@ -52,9 +52,7 @@ def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
     TypeError for anything but a LoadEndianness or None.
     """
     if not isinstance(endianness, (LoadEndianness, type(None))):
-        raise TypeError(
-            "Invalid argument type in function set_default_load_endianness"
-        )
+        raise TypeError("Invalid argument type in function set_default_load_endianness")
     _Settings.endianness = endianness
 
 

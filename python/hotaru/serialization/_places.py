@@ -31,9 +31,7 @@ def location_tag(storage) -> str:
         name = tagger(storage)
         if name:
             return name
-    raise RuntimeError(
-        f"don't know how to determine data location of {_name(storage)}"
-    )
+    raise RuntimeError(f"don't know how to determine data location of {_name(storage)}")
 
 
 def default_restore_location(storage, location: str):
@@ -127,9 +125,7 @@ def placement(map_location):
             storage, str(map_location.get(location, location))
         )
     if not callable(map_location):
-        raise TypeError(
-            f"{type(map_location).__name__!r} object is not callable"
-        )
+        raise TypeError(f"{type(map_location).__name__!r} object is not callable")
 
     def by_call(storage, location: str):
         placed = map_location(storage, location)

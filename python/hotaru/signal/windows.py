@@ -16,38 +16,50 @@ from .._C import Tensor, ops
 from .._functions.windows import bessel_i0
 
 __all__ = [
-    "bartlett", "blackman", "cosine", "exponential", "gaussian",
-    "general_cosine", "general_hamming", "hamming", "hann", "kaiser",
+    "bartlett",
+    "blackman",
+    "cosine",
+    "exponential",
+    "gaussian",
+    "general_cosine",
+    "general_hamming",
+    "hamming",
+    "hann",
+    "kaiser",
     "nuttall",
-]  # fmt: skip
+]
 
 
 class _Window:
     """Base of windows: their checks, and the points that they depend on."""
 
     def __init__(
-        self, name, M, sym=True, dtype=None, layout=_C.strided, device=None,
+        self,
+        name,
+        M,
+        sym=True,
+        dtype=None,
+        layout=_C.strided,
+        device=None,
         requires_grad=False,
-    ):  # fmt: skip
+    ):
         dtype = _C.get_default_dtype() if dtype is None else dtype
         if M < 0:
-            raise ValueError(
-                f"{name} requires non-negative window length, got M={M}"
-            )
+            raise ValueError(f"{name} requires non-negative window length, got M={M}")
         if layout is not _C.strided:
             raise ValueError(
                 f"{name} is implemented for strided tensors only, got: {layout}"
             )
         if dtype not in (_C.float32, _C.float64):
-            raise ValueError(
-                f"{name} expects float32 or float64 dtypes, got: {dtype}"
-            )
+            raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
         self.length = M
         self.sym = sym
         self.period = M - 1 if sym else M
         self.options = {
-            "dtype": dtype, "device": device, "requires_grad": requires_grad,
-        }  # fmt: skip
+            "dtype": dtype,
+            "device": device,
+            "requires_grad": requires_grad,
+        }
 
     def trivial(self) -> Tensor | None:
         """The window of no point or of one."""
@@ -115,9 +127,7 @@ def gaussian(M: int, *, std: float = 1.0, **options) -> Tensor:
     """A bell of standard deviation `std`, which has to be positive."""
     window = _Window("gaussian", M, **options)
     if std <= 0:
-        raise ValueError(
-            f"Standard deviation must be positive, got: {std} instead."
-        )
+        raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
     trivial = window.trivial()
     if trivial is not None:
         return trivial
@@ -180,9 +190,7 @@ def blackman(M: int, **options) -> Tensor:
 
 def nuttall(M: int, **options) -> Tensor:
     """Nuttall's window of four cosines."""
-    return general_cosine(
-        M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], **options
-    )
+    return general_cosine(M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], **options)
 
 
 def _say_options() -> None:

@@ -3,14 +3,7 @@
 from importlib import import_module
 
 from .._own_names import no_attribute
-from ._functions import (
-    addmm,
-    as_sparse_gradcheck,
-    log_softmax,
-    mm,
-    softmax,
-    sum,
-)
+from ._functions import addmm, as_sparse_gradcheck, log_softmax, mm, softmax, sum
 from .compressed.algebra import sampled_addmm
 from .diagonals import spdiags
 from .invariants import check_sparse_tensor_invariants
@@ -18,13 +11,32 @@ from .tensor import SparseTensor
 
 # Their operators answer from now on.
 for _name in (
-    "compressed.algebra", "compressed.convert", "compressed.create",
-    "compressed.inplace", "compressed.pointwise", "compressed.reduce",
-    "compressed.refusals", "compressed.solve", "compressed.views", "convert",
-    "coo.create", "coo.factories", "coo.multiply", "coo.products",
-    "coo.reductions", "coo.select", "coo.shape", "coo.sums", "inplace",
-    "linear", "lowrank", "masks", "pointwise", "queries", "scalars",
-):  # fmt: skip
+    "compressed.algebra",
+    "compressed.convert",
+    "compressed.create",
+    "compressed.inplace",
+    "compressed.pointwise",
+    "compressed.reduce",
+    "compressed.refusals",
+    "compressed.solve",
+    "compressed.views",
+    "convert",
+    "coo.create",
+    "coo.factories",
+    "coo.multiply",
+    "coo.products",
+    "coo.reductions",
+    "coo.select",
+    "coo.shape",
+    "coo.sums",
+    "inplace",
+    "linear",
+    "lowrank",
+    "masks",
+    "pointwise",
+    "queries",
+    "scalars",
+):
     import_module(f"{__name__}.{_name}")
 
 __all__ = [

@@ -56,13 +56,9 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str = "sum") -> Tensor:
     return _ask("_sparse_mm", (mat1, mat2), {})
 
 
-def addmm(
-    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1
-) -> Tensor:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1) -> Tensor:
     """Beta * input + alpha * (mat1 @ mat2), of which `mat1` is sparse."""
-    return _ask(
-        "_sparse_addmm", (input, mat1, mat2), {"beta": beta, "alpha": alpha}
-    )
+    return _ask("_sparse_addmm", (input, mat1, mat2), {"beta": beta, "alpha": alpha})
 
 
 def as_sparse_gradcheck(gradcheck):

@@ -44,8 +44,7 @@ def check_blocksize(what: str, blocksize) -> None:
     """RuntimeError unless there are rows and columns."""
     if len(blocksize) != 2:
         raise RuntimeError(
-            f"{what}: blocksize needs to be a tuple of size 2, but got "
-            f"{len(blocksize)}"
+            f"{what}: blocksize needs to be a tuple of size 2, but got {len(blocksize)}"
         )
 
 

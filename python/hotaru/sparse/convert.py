@@ -58,9 +58,8 @@ def _whole(grad: Tensor, pattern: Tensor) -> Tensor:
 
 @answers("to_sparse", "_to_sparse", of=ANY)
 def to_sparse(
-    tensor: Tensor, sparse_dim=None, *, layout=None, blocksize=None,
-    dense_dim=None,
-) -> Tensor:  # fmt: skip
+    tensor: Tensor, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=None
+) -> Tensor:
     """The tensor in a sparse layout, `sparse_coo` unless another is named.
 
     Args:
@@ -115,8 +114,7 @@ def _to_coo(tensor: Tensor, sparse_dim, dense_dim) -> Tensor:
         )
     if sparse_dim == 0 and tensor.dim() > 0:
         raise RuntimeError(
-            "dense_to_sparse: sparse_dim argument must be in >0 when "
-            "self.dim()>0"
+            "dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0"
         )
     return linear(lambda x: coo.from_dense(x, sparse_dim), _strided, tensor)
 

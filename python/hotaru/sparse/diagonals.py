@@ -26,9 +26,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape, layout=None) -> Tensor:
     rows, columns = _check(diagonals, offsets, tuple(shape), layout)
     diagonals = diagonals.reshape(-1, diagonals.shape[-1])
     offsets = offsets.reshape(-1)
-    column = hotaru.arange(
-        min(diagonals.shape[1], columns), device=diagonals.device
-    )
+    column = hotaru.arange(min(diagonals.shape[1], columns), device=diagonals.device)
     row = column - offsets.unsqueeze(1)
     inside = (row >= 0) & (row < rows)
     diagonal, column = inside.nonzero().unbind(1)

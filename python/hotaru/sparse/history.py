@@ -39,9 +39,7 @@ class _Linear(Function):
         return None, None, *found
 
 
-def bilinear(
-    function: Callable, back: Callable, a: Tensor, b: Tensor
-) -> Tensor:
+def bilinear(function: Callable, back: Callable, a: Tensor, b: Tensor) -> Tensor:
     """function(a, b), whose derivatives are `back(grad, a, b)`: a pair."""
     refuse_tangents("sparse", a, b)
     if _C.is_grad_enabled() and (a.requires_grad or b.requires_grad):

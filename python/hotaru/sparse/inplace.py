@@ -103,9 +103,7 @@ def zero_(tensor: SparseTensor) -> SparseTensor:
         from . import coo
 
         dims = coo.sparse_dims(tensor)
-        none = coo.empty(
-            tensor.shape, dims, dtype=tensor.dtype, device=tensor.device
-        )
+        none = coo.empty(tensor.shape, dims, dtype=tensor.dtype, device=tensor.device)
         return replace(tensor, none)
     parts_of(tensor).values.zero_()
     return tensor

@@ -98,8 +98,7 @@ def check_parts(indices: Tensor, values: Tensor, size) -> None:
     expected = [indices.shape[1], *size[dims:]]
     if list(values.shape) != expected:
         raise RuntimeError(
-            f"values has incorrect size, expected {expected}, got "
-            f"{list(values.shape)}"
+            f"values has incorrect size, expected {expected}, got {list(values.shape)}"
         )
 
 

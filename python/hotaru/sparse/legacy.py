@@ -32,9 +32,7 @@ def _make(dtype, args: tuple, device=None):
         return hotaru.sparse_coo_tensor(args, dtype=dtype, device=device)
     if len(args) == 1:
         _warn("shape, *, device=", "shape, dtype=, device=")
-        return hotaru.sparse_coo_tensor(
-            tuple(args[0]), dtype=dtype, device=device
-        )
+        return hotaru.sparse_coo_tensor(tuple(args[0]), dtype=dtype, device=device)
     shape = ", shape" if len(args) == 3 else ""
     _warn(
         f"indices, values{shape}, *, device=",

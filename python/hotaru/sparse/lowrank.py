@@ -54,9 +54,7 @@ def pca_lowrank(
     Raises ValueError for ranks and iterations out of range, and for batches.
     """
     if A.dim() != 2:
-        raise ValueError(
-            "pca_lowrank input is expected to be 2-dimensional tensor"
-        )
+        raise ValueError("pca_lowrank input is expected to be 2-dimensional tensor")
     q = _rank(q, *A.shape, niter)
     if not center:
         return svd_lowrank(A, q, niter)

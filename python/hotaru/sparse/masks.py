@@ -52,9 +52,7 @@ def _at_coordinates(source, indices: Tensor, size: tuple) -> Tensor:
     present = known[place] == wanted
     found = values[place]
     shape = (-1,) + (1,) * (found.dim() - 1)
-    return hotaru.where(
-        present.view(shape), found, hotaru.zeros((), dtype=found.dtype)
-    )
+    return hotaru.where(present.view(shape), found, hotaru.zeros((), dtype=found.dtype))
 
 
 @answers("sparse_mask", of=ANY)

@@ -22,9 +22,7 @@ def along(tensor: SparseTensor, step: Tensor, distance: float) -> SparseTensor:
     pattern = tensor.detach()
     change = values_at(step, pattern) * distance
     if pattern.is_sparse and not pattern.is_coalesced():
-        change = change * _first(pattern).view(
-            (-1,) + (1,) * (change.dim() - 1)
-        )
+        change = change * _first(pattern).view((-1,) + (1,) * (change.dim() - 1))
     moved = with_values(pattern, parts_of(pattern).values + change)
     return moved.requires_grad_(tensor.requires_grad)
 

@@ -63,8 +63,6 @@ def reduce(tensor: SparseTensor):
 def copied(tensor: SparseTensor) -> SparseTensor:
     """A copy of all parts, without history."""
     parts = parts_of(tensor)
-    copies = Parts(
-        parts.layout, *(None if p is None else p.clone() for p in parts[1:])
-    )
+    copies = Parts(parts.layout, *(None if p is None else p.clone() for p in parts[1:]))
     coalesced = parts.inner is None and _C._sparse_coalesced(tensor)
     return build(copies, tensor.shape, coalesced)

@@ -27,9 +27,13 @@ _CAST = """
 """.split()  # noqa: SIM905
 # Linear, too: elements of equal indices need not be added up before.
 _FIRST_NAMES = {
-    "absolute": "abs", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
-    "arctanh": "atanh", "fix": "trunc",
-}  # fmt: skip
+    "absolute": "abs",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctanh": "atanh",
+    "fix": "trunc",
+}
 _LINEAR = ("deg2rad", "rad2deg")
 
 

@@ -24,9 +24,7 @@ def text(tensor: SparseTensor) -> str:
     outer, inner = _NAMES[parts.layout]
     names = {outer: parts.index, inner: parts.inner, "values": parts.values}
     body = f",\n{margin}".join(
-        _part(name, part, margin)
-        for name, part in names.items()
-        if part is not None
+        _part(name, part, margin) for name, part in names.items() if part is not None
     )
     return _HEAD + _with_suffixes(body, _suffixes(tensor), margin, parts)
 

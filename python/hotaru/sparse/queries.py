@@ -43,8 +43,7 @@ def values(tensor: SparseTensor) -> Tensor:
 def _check_coalesced(tensor: SparseTensor, what: str) -> None:
     if tensor.is_sparse and not _C._sparse_coalesced(tensor):
         raise RuntimeError(
-            f"Cannot get {what} on an uncoalesced tensor, please call "
-            ".coalesce() first"
+            f"Cannot get {what} on an uncoalesced tensor, please call .coalesce() first"
         )
 
 
@@ -95,9 +94,7 @@ def _coalesced_(tensor: SparseTensor, coalesced: bool) -> SparseTensor:
 def _nnz(tensor: SparseTensor) -> int:
     """How many elements it keeps (of each batch)."""
     parts = parts_of(tensor)
-    return parts.values.shape[
-        0 if parts.inner is None else parts.index.dim() - 1
-    ]
+    return parts.values.shape[0 if parts.inner is None else parts.index.dim() - 1]
 
 
 @answers("_dimI", of=COO)
@@ -124,9 +121,7 @@ def _compressed_part(name: str, layouts: tuple, inner: bool):
     def part(tensor: SparseTensor) -> Tensor:
         parts = parts_of(tensor)
         if parts.layout not in layouts:
-            raise expected(
-                name, f"sparse {kind} compressed tensor", parts.layout
-            )
+            raise expected(name, f"sparse {kind} compressed tensor", parts.layout)
         return parts.inner if inner else parts.index
 
     part.__name__ = name
@@ -144,9 +139,12 @@ row_indices = _compressed_part("row_indices", _COLUMNS, True)
 
 @answers("backward", of=ANY)
 def backward(
-    tensor: SparseTensor, gradient=None, retain_graph=None, create_graph=False,
+    tensor: SparseTensor,
+    gradient=None,
+    retain_graph=None,
+    create_graph=False,
     inputs=None,
-) -> None:  # fmt: skip
+) -> None:
     """`torch.autograd.backward` of the tensor."""
     from ..autograd import backward as run
 

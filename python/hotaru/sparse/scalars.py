@@ -58,9 +58,7 @@ def numpy(tensor: Tensor, **options):
 
 @answers("tolist", "data_ptr", of=ANY)
 def _no_memory(tensor: Tensor):
-    raise RuntimeError(
-        "Cannot access data pointer of Tensor that doesn't have storage"
-    )
+    raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
 
 
 @answers("storage", "untyped_storage", "is_shared", "share_memory_", of=ANY)

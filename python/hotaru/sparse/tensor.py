@@ -116,9 +116,7 @@ def values_of(tensor: SparseTensor) -> Tensor:
     return parts_of(tensor).values
 
 
-def with_values(
-    tensor: SparseTensor, values: Tensor, size=None
-) -> SparseTensor:
+def with_values(tensor: SparseTensor, values: Tensor, size=None) -> SparseTensor:
     """Other values, with their history, at the same indices."""
     parts = parts_of(tensor)._replace(values=values)
     coalesced = parts.inner is None and _C._sparse_coalesced(tensor)

@@ -105,9 +105,7 @@ def __getitem__(self, key):
             )
         return _C._part_of_storage(self, start, max(stop - start, 0))
     if not isinstance(key, int):
-        raise TypeError(
-            f"can't index a torch.UntypedStorage with {type(key).__name__}"
-        )
+        raise TypeError(f"can't index a torch.UntypedStorage with {type(key).__name__}")
     return self._bytes()[_index(self, key)].item()
 
 
@@ -183,10 +181,7 @@ def clone(self):
 def to(self, *, device, non_blocking: bool = False):
     """The storage itself if it is there, else a copy."""
     device = _C.device(device)
-    if device.type == self.device.type and device.index in (
-        None,
-        self.device.index,
-    ):
+    if device.type == self.device.type and device.index in (None, self.device.index):
         return self
     return UntypedStorage(self.nbytes(), device=device).copy_(self)
 
@@ -244,9 +239,7 @@ def is_pinned(self, device="cuda") -> bool:
 def pin_memory(self, device="cuda"):
     """A copy in page-locked memory. TypeError for a storage of a GPU."""
     if self.device.type != "cpu":
-        raise TypeError(
-            f"cannot pin '{self.type()}' only CPU memory can be pinned"
-        )
+        raise TypeError(f"cannot pin '{self.type()}' only CPU memory can be pinned")
     return _C._storage_of(self._bytes().pin_memory(device))
 
 
@@ -271,13 +264,10 @@ def from_buffer(cls, buffer, byte_order=None, count=-1, offset=0, dtype=None):
         raise RuntimeError("argument 'dtype' cannot be None")
     item = dtype.itemsize
     if byte_order is None and item > 1:
-        raise RuntimeError(
-            "function missing required argument 'byte_order' (pos 2)"
-        )
+        raise RuntimeError("function missing required argument 'byte_order' (pos 2)")
     if byte_order not in (None, "native", "little", "big"):
         raise ValueError(
-            f"invalid byte_order '{byte_order}' (expected 'big', 'little', or "
-            "'native')"
+            f"invalid byte_order '{byte_order}' (expected 'big', 'little', or 'native')"
         )
     data = memoryview(buffer).cast("B")
     if offset < 0 or offset > len(data):
@@ -289,8 +279,7 @@ def from_buffer(cls, buffer, byte_order=None, count=-1, offset=0, dtype=None):
     if count < 0:
         if room % item:
             raise ValueError(
-                f"buffer size ({len(data)}) must be a multiple of element "
-                f"size ({item})"
+                f"buffer size ({len(data)}) must be a multiple of element size ({item})"
             )
         count = room // item
     elif count * item > room:
@@ -403,10 +392,27 @@ def _write_file(self, f, is_real_file, save_size, element_size) -> None:
 
 
 _METHODS = (
-    __getitem__, __setitem__, __iter__, size, __repr__, tolist, fill_, copy_,
-    new, clone, to, cpu, cuda, byteswap, is_shared, share_memory_,
-    is_pinned, pin_memory, _write_file, _fix_weakref,
-)  # fmt: skip
+    __getitem__,
+    __setitem__,
+    __iter__,
+    size,
+    __repr__,
+    tolist,
+    fill_,
+    copy_,
+    new,
+    clone,
+    to,
+    cpu,
+    cuda,
+    byteswap,
+    is_shared,
+    share_memory_,
+    is_pinned,
+    pin_memory,
+    _write_file,
+    _fix_weakref,
+)
 
 
 def _install() -> None:
@@ -427,9 +433,7 @@ def _install() -> None:
     cls.type = lambda self, dtype=None, non_blocking=False: (
         _name(self) if dtype is None else self._typed_as(dtype)
     )
-    cls.get_device = lambda self: (
-        -1 if self.device.index is None else self.device.index
-    )
+    cls.get_device = lambda self: -1 if self.device.index is None else self.device.index
     cls.is_cuda = property(lambda self: self.device.type == "cuda")
     cls.is_sparse = property(lambda self: False)
     cls.filename = property(
@@ -449,10 +453,18 @@ def _install() -> None:
 
 
 _CASTS = {
-    "double": _C.float64, "float": _C.float32, "half": _C.float16,
-    "long": _C.int64, "int": _C.int32, "short": _C.int16, "char": _C.int8,
-    "byte": _C.uint8, "bool": _C.bool, "bfloat16": _C.bfloat16,
-    "complex_float": _C.complex64, "complex_double": _C.complex128,
-}  # fmt: skip
+    "double": _C.float64,
+    "float": _C.float32,
+    "half": _C.float16,
+    "long": _C.int64,
+    "int": _C.int32,
+    "short": _C.int16,
+    "char": _C.int8,
+    "byte": _C.uint8,
+    "bool": _C.bool,
+    "bfloat16": _C.bfloat16,
+    "complex_float": _C.complex64,
+    "complex_double": _C.complex128,
+}
 
 _install()

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from .._C import UntypedStorage
-from ._typed import (
-    _NAMES,
-    TypedStorage,
-    _made,
-    _warn_typed_storage_removal,
-    _wrapped,
-)
+from ._typed import _NAMES, TypedStorage, _made, _warn_typed_storage_removal, _wrapped
 
 _LEGACY = """\
 {}.__new__ received an invalid combination of arguments. Expected one of:
@@ -62,9 +56,7 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
                     "TypedStorage.__new__() got an unexpected keyword "
                     f"argument '{name}'"
                 )
-            raise RuntimeError(
-                f"{intro}Keyword argument '{name}' cannot be specified"
-            )
+            raise RuntimeError(f"{intro}Keyword argument '{name}' cannot be specified")
         if wrap_storage is None:
             refuse_text(args)
             untyped = _made(args, cls._dtype, cls._device, intro)
@@ -75,9 +67,7 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
                     f"{intro}Device of 'wrap_storage' must be {cls._device}, "
                     f"but got {untyped.device.type}"
                 )
-        return TypedStorage(
-            wrap_storage=untyped, dtype=cls._dtype, _internal=True
-        )
+        return TypedStorage(wrap_storage=untyped, dtype=cls._dtype, _internal=True)
 
     @classmethod
     def from_buffer(cls, *args, **kwargs):
@@ -89,9 +79,7 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
     def from_file(cls, filename, shared: bool = False, size: int = 0):
         """`size` elements of a file, mapped into memory."""
         cls._check_host("from_file")
-        untyped = UntypedStorage.from_file(
-            filename, shared, size * cls._dtype.itemsize
-        )
+        untyped = UntypedStorage.from_file(filename, shared, size * cls._dtype.itemsize)
         return cls(wrap_storage=untyped)
 
     @classmethod

@@ -25,14 +25,23 @@ _NAMES = {
     _C.complex64: "ComplexFloatStorage",
 }
 _CASTS = {
-    "double": _C.float64, "float": _C.float32, "half": _C.float16,
-    "long": _C.int64, "int": _C.int32, "short": _C.int16, "char": _C.int8,
-    "byte": _C.uint8, "bool": _C.bool, "bfloat16": _C.bfloat16,
-    "complex_float": _C.complex64, "complex_double": _C.complex128,
-    "float8_e4m3fn": _C.float8_e4m3fn, "float8_e5m2": _C.float8_e5m2,
+    "double": _C.float64,
+    "float": _C.float32,
+    "half": _C.float16,
+    "long": _C.int64,
+    "int": _C.int32,
+    "short": _C.int16,
+    "char": _C.int8,
+    "byte": _C.uint8,
+    "bool": _C.bool,
+    "bfloat16": _C.bfloat16,
+    "complex_float": _C.complex64,
+    "complex_double": _C.complex128,
+    "float8_e4m3fn": _C.float8_e4m3fn,
+    "float8_e5m2": _C.float8_e5m2,
     "float8_e4m3fnuz": _C.float8_e4m3fnuz,
     "float8_e5m2fnuz": _C.float8_e5m2fnuz,
-}  # fmt: skip
+}
 
 
 def _dtype_to_storage_type_map() -> dict:
@@ -106,8 +115,7 @@ def _made(args, dtype, device, intro: str) -> UntypedStorage:
 def _wrapped(args, storage, intro: str) -> UntypedStorage:
     if args:
         raise RuntimeError(
-            f"{intro}No positional arguments should be given when using "
-            "'wrap_storage'"
+            f"{intro}No positional arguments should be given when using 'wrap_storage'"
         )
     if not isinstance(storage, _C.StorageBase):
         raise TypeError(
@@ -139,12 +147,7 @@ class TypedStorage:
         return super().__new__(cls)
 
     def __init__(
-        self,
-        *args,
-        device=None,
-        dtype=None,
-        wrap_storage=None,
-        _internal: bool = False,
+        self, *args, device=None, dtype=None, wrap_storage=None, _internal: bool = False
     ) -> None:
         if not _internal:
             _warn_typed_storage_removal()
@@ -152,15 +155,12 @@ class TypedStorage:
             if args:
                 _wrapped(args, wrap_storage, _TYPED)
             if dtype is None:
-                raise RuntimeError(
-                    f"{_TYPED}Argument 'dtype' must be specified"
-                )
+                raise RuntimeError(f"{_TYPED}Argument 'dtype' must be specified")
         elif dtype is None:
             dtype = _C.get_default_dtype()
         if not isinstance(dtype, _C.dtype):
             raise TypeError(
-                f"{_TYPED}Argument 'dtype' must be torch.dtype, not "
-                f"{type(dtype)}"
+                f"{_TYPED}Argument 'dtype' must be torch.dtype, not {type(dtype)}"
             )
         self._dtype = dtype
         if wrap_storage is None:
@@ -179,9 +179,7 @@ class TypedStorage:
         return _C.tensor(self._untyped_storage, dtype=self._dtype)
 
     def _wrap(self, untyped) -> TypedStorage:
-        return TypedStorage(
-            wrap_storage=untyped, dtype=self._dtype, _internal=True
-        )
+        return TypedStorage(wrap_storage=untyped, dtype=self._dtype, _internal=True)
 
     def _to(self, dtype) -> TypedStorage:
         values = self._tensor().to(dtype, copy=True)
@@ -387,9 +385,7 @@ class TypedStorage:
             *args, dtype=dtype or _C.get_default_dtype(), **kwargs
         )
         return TypedStorage(
-            wrap_storage=untyped,
-            dtype=dtype or _C.get_default_dtype(),
-            _internal=True,
+            wrap_storage=untyped, dtype=dtype or _C.get_default_dtype(), _internal=True
         )
 
 
@@ -448,14 +444,28 @@ def _cast(dtype):
 
 
 for _name in (
-    "cpu", "cuda", "clone", "to", "get_device", "resizable", "is_pinned",
-    "pin_memory", "_share_fd_cpu_", "_share_filename_cpu_",
-):  # fmt: skip
+    "cpu",
+    "cuda",
+    "clone",
+    "to",
+    "get_device",
+    "resizable",
+    "is_pinned",
+    "pin_memory",
+    "_share_fd_cpu_",
+    "_share_filename_cpu_",
+):
     setattr(TypedStorage, _name, _forward(_name))
 for _name in (
-    "size", "nbytes", "element_size", "data_ptr", "resize_", "is_shared",
-    "share_memory_", "pickle_storage_type",
-):  # fmt: skip
+    "size",
+    "nbytes",
+    "element_size",
+    "data_ptr",
+    "resize_",
+    "is_shared",
+    "share_memory_",
+    "pickle_storage_type",
+):
     setattr(TypedStorage, _name, _renamed(_name))
 for _name, _dtype in _CASTS.items():
     setattr(TypedStorage, _name, _cast(_dtype))

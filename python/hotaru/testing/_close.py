@@ -49,9 +49,15 @@ def assert_close(
     """
     __tracebackhide__ = True
     options = Options(
-        allow_subclasses, rtol, atol, equal_nan, check_device, check_dtype,
-        check_layout, check_stride,
-    )  # fmt: skip
+        allow_subclasses,
+        rtol,
+        atol,
+        equal_nan,
+        check_device,
+        check_dtype,
+        check_layout,
+        check_stride,
+    )
     try:
         leaves = list(_leaves(actual, expected, options, ()))
     except MismatchError as found:

@@ -98,9 +98,7 @@ class FileCheck:
         """
         return self._add("source", str)
 
-    def check_count(
-        self, str: str, count: int, exactly: bool = False
-    ) -> FileCheck:
+    def check_count(self, str: str, count: int, exactly: bool = False) -> FileCheck:
         """It stands there `count` times; if `exactly`, then no more before
         what the next check matches.
 

@@ -110,8 +110,7 @@ def number_leaf(actual, expected, options: Options) -> Comparison | None:
     if not (isinstance(actual, kinds) and isinstance(expected, kinds)):
         return None
     actual, expected = (
-        x.item() if isinstance(x, _numpy("number")) else x
-        for x in (actual, expected)
+        x.item() if isinstance(x, _numpy("number")) else x for x in (actual, expected)
     )
     rtol, atol = options.tolerances(_dtype_of(actual), _dtype_of(expected))
 
@@ -119,8 +118,7 @@ def number_leaf(actual, expected, options: Options) -> Comparison | None:
         if options.check_dtype and type(actual) is not type(expected):
             raise MismatchError(
                 AssertionError,
-                f"The (d)types do not match: {type(actual)} != "
-                f"{type(expected)}.",
+                f"The (d)types do not match: {type(actual)} != {type(expected)}.",
             )
         if not _near(actual, expected, rtol, atol, options.equal_nan):
             text = mismatch.numbers(actual, expected, rtol, atol)
@@ -150,15 +148,12 @@ def _numpy(name: str) -> tuple[type, ...]:
 
 def tensor_leaf(actual, expected, options: Options) -> Comparison | None:
     same = type(actual) is type(expected)
-    related = isinstance(actual, type(expected)) or isinstance(
-        expected, type(actual)
-    )
+    related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
     if not (same or (related and options.allow_subclasses)):
         return None
     try:
         actual, expected = (
-            x if isinstance(x, Tensor) else as_tensor(x)
-            for x in (actual, expected)
+            x if isinstance(x, Tensor) else as_tensor(x) for x in (actual, expected)
         )
     except Exception:  # whatever an object's protocols raise: no tensor
         return None
@@ -192,8 +187,7 @@ def _check_attributes(actual, expected, options: Options) -> None:
         if first != second:
             raise MismatchError(
                 AssertionError,
-                f"The values for attribute '{name}' do not match: {first} != "
-                f"{second}.",
+                f"The values for attribute '{name}' do not match: {first} != {second}.",
             )
 
     check("shape", actual.shape, expected.shape)

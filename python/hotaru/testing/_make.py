@@ -102,9 +102,7 @@ def _bounds(low, high, dtype, lowest, highest, usual_low, usual_high):
     low = usual_low if low is None else low
     high = usual_high if high is None else high
     if any(isinstance(x, float) and math.isnan(x) for x in (low, high)):
-        raise ValueError(
-            f"`low` and `high` cannot be NaN, but got {low=} and {high=}"
-        )
+        raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
     if low == high and dtype not in _WHOLE:
         warnings.warn(
             "Passing `low==high` to `torch.testing.make_tensor` for floating "
@@ -114,9 +112,7 @@ def _bounds(low, high, dtype, lowest, highest, usual_low, usual_high):
             stacklevel=4,
         )
     elif low >= high:
-        raise ValueError(
-            f"`low` must be less than `high`, but got {low} >= {high}"
-        )
+        raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     elif high < lowest or low >= highest:
         raise ValueError(
             f"The value interval specified by `low` and `high` is [{low}, "

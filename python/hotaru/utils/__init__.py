@@ -5,11 +5,22 @@ from __future__ import annotations
 from .._own_names import part
 
 _LAZY = {
-    "_pytree", "benchmark", "checkpoint", "collect_env", "data",
-    "deterministic", "dlpack", "flop_counter", "hooks", "model_zoo",
-    "module_tracker", "serialization", "show_pickle",
-    "throughput_benchmark", "weak",
-}  # fmt: skip
+    "_pytree",
+    "benchmark",
+    "checkpoint",
+    "collect_env",
+    "data",
+    "deterministic",
+    "dlpack",
+    "flop_counter",
+    "hooks",
+    "model_zoo",
+    "module_tracker",
+    "serialization",
+    "show_pickle",
+    "throughput_benchmark",
+    "weak",
+}
 
 
 def __getattr__(name: str):

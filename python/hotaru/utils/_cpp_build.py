@@ -32,8 +32,7 @@ def verify_ninja_availability() -> None:
     """RuntimeError where ninja is missing, for programs that want it."""
     if not is_ninja_available():
         raise RuntimeError(
-            "Ninja is required to load C++ extensions (pip install ninja to "
-            "get it)"
+            "Ninja is required to load C++ extensions (pip install ninja to get it)"
         )
 
 

@@ -31,9 +31,7 @@ def make_build_extension(standard: Callable, defines: Callable) -> type:
             return WithOptions
 
         def __init__(self, *args, **kwargs) -> None:
-            self.no_python_abi_suffix = kwargs.pop(
-                "no_python_abi_suffix", False
-            )
+            self.no_python_abi_suffix = kwargs.pop("no_python_abi_suffix", False)
             kwargs.pop("use_ninja", None)
             super().__init__(*args, **kwargs)
 

@@ -45,18 +45,36 @@ def conv_flop_count(x_shape, w_shape, out_shape, transposed=False) -> int:
 
 
 def conv_flop(
-    x_shape, w_shape, _bias, _stride, _padding, _dilation, transposed, *args,
-    out_shape=None, **kwargs,
-) -> int:  # fmt: skip
+    x_shape,
+    w_shape,
+    _bias,
+    _stride,
+    _padding,
+    _dilation,
+    transposed,
+    *args,
+    out_shape=None,
+    **kwargs,
+) -> int:
     """FLOPs of `aten.convolution`."""
     return conv_flop_count(x_shape, w_shape, out_shape, transposed)
 
 
 def conv_backward_flop(
-    grad_out_shape, x_shape, w_shape, _bias, _stride, _padding, _dilation,
-    transposed, _output_padding, _groups, output_mask, out_shape=None,
+    grad_out_shape,
+    x_shape,
+    w_shape,
+    _bias,
+    _stride,
+    _padding,
+    _dilation,
+    transposed,
+    _output_padding,
+    _groups,
+    output_mask,
+    out_shape=None,
     **kwargs,
-) -> int:  # fmt: skip
+) -> int:
     """FLOPs of `aten.convolution_backward`: the gradient of the argument is a
     convolution of the other kind, that of the weight one of the argument with
     the gradient, batch and channels exchanged. The latter is counted as if
@@ -64,9 +82,7 @@ def conv_backward_flop(
     """
     count = 0
     if output_mask[0]:
-        count += conv_flop_count(
-            grad_out_shape, w_shape, x_shape, not transposed
-        )
+        count += conv_flop_count(grad_out_shape, w_shape, x_shape, not transposed)
     if output_mask[1]:
         pair = (_exchanged(x_shape), _exchanged(grad_out_shape))
         picture, filters = reversed(pair) if transposed else pair
@@ -103,13 +119,10 @@ def sdpa_backward_flop_count(
 
 
 def sdpa_backward_flop(
-    grad_out_shape, query_shape, key_shape, value_shape, *args, out_shape=None,
-    **kwargs,
-) -> int:  # fmt: skip
+    grad_out_shape, query_shape, key_shape, value_shape, *args, out_shape=None, **kwargs
+) -> int:
     """FLOPs of the derivative of fused attention."""
-    return sdpa_backward_flop_count(
-        grad_out_shape, query_shape, key_shape, value_shape
-    )
+    return sdpa_backward_flop_count(grad_out_shape, query_shape, key_shape, value_shape)
 
 
 def _same(a: int, b: int, name: str) -> None:

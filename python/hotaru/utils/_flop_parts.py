@@ -120,9 +120,7 @@ def _arguments(func, args, kwargs):
     x = tuple(given["input"].shape)
     if len(x) < len(weight):
         x = (1, *x)
-    transposed = given.get(
-        "transposed", "transpose" in func.overloadpacket.__name__
-    )
+    transposed = given.get("transposed", "transpose" in func.overloadpacket.__name__)
     none = [0] * (len(weight) - 2)
     rest = [given[n] for n in ("stride", "padding", "dilation")]
     rest += [given.get("output_padding", none), given["groups"]]
@@ -131,9 +129,7 @@ def _arguments(func, args, kwargs):
 
 def shapes_of(tree):
     """A structure with shapes in place of tensors."""
-    return _pytree.tree_map(
-        lambda x: x.shape if isinstance(x, Tensor) else x, tree
-    )
+    return _pytree.tree_map(lambda x: x.shape if isinstance(x, Tensor) else x, tree)
 
 
 def is_question(func) -> bool:

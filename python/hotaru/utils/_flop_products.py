@@ -83,11 +83,7 @@ def _t(shape: tuple) -> tuple:
 
 
 def _pair(a, b, left=0, right=1, added=False) -> list[Product]:
-    return [
-        Product(
-            tuple(a), tuple(b), frozenset([left]), frozenset([right]), added
-        )
-    ]
+    return [Product(tuple(a), tuple(b), frozenset([left]), frozenset([right]), added)]
 
 
 def _plain(a, b, *rest) -> list[Product]:
@@ -138,13 +134,11 @@ def _attention(query, key, value, *rest) -> list[Product]:
     length, size = query.shape[-2:]
     places = key.shape[-2]
     weights = Product(
-        (batch, length, size), (batch, size, places),
-        frozenset([0]), frozenset([1]),
-    )  # fmt: skip
+        (batch, length, size), (batch, size, places), frozenset([0]), frozenset([1])
+    )
     sums = Product(
-        weights.out, (batch, places, value.shape[-1]),
-        frozenset([0, 1]), frozenset([2]),
-    )  # fmt: skip
+        weights.out, (batch, places, value.shape[-1]), frozenset([0, 1]), frozenset([2])
+    )
     return [weights, sums]
 
 
@@ -181,18 +175,17 @@ def _chain(matrices, *rest) -> list[Product]:
 def _einsum(equation: str, tensors, *rest) -> list[Product]:
     """Factor by factor from the left."""
     left, arrow, out = equation.replace(" ", "").partition("->")
-    terms = [
-        _letters(term, t.dim()) for term, t in zip(left.split(","), tensors)
-    ]
+    terms = [_letters(term, t.dim()) for term, t in zip(left.split(","), tensors)]
     sizes: dict = {}
     for term, tensor in zip(terms, tensors):
         for letter, size in zip(term, tensor.shape):
             sizes[letter] = max(size, sizes.get(letter, 1))
     every = [letter for term in terms for letter in term]
     kept = (
-        set(out.replace("...", "")) if arrow
+        set(out.replace("...", ""))
+        if arrow
         else {x for x in every if every.count(x) == 1}
-    ) | {x for x in every if isinstance(x, int)}  # fmt: skip
+    ) | {x for x in every if isinstance(x, int)}
     found = []
     have, sources = set(terms[0]), {0}
     for place, term in enumerate(terms[1:], 1):
@@ -222,9 +215,11 @@ def _contraction(a, b, summed, sizes, sources, place) -> Product:
 
     batch, inner = size((a & b) - summed), size(summed)
     return Product(
-        (batch, size(a - b), inner), (batch, inner, size(b - a)),
-        frozenset(sources), frozenset([place]),
-    )  # fmt: skip
+        (batch, size(a - b), inner),
+        (batch, inner, size(b - a)),
+        frozenset(sources),
+        frozenset([place]),
+    )
 
 
 def _cell(x, hidden, input_weight, hidden_weight, *rest) -> list[Product]:
@@ -268,21 +263,39 @@ def _layers(x, states, weights, *rest) -> list[Product]:
                 (rows - given, before | {0, 1 + packed}),
             ]
         made = [
-            Product((n, inputs), (inputs, outputs), left,
-                    frozenset([first + place]), added=True)
+            Product(
+                (n, inputs),
+                (inputs, outputs),
+                left,
+                frozenset([first + place]),
+                added=True,
+            )
             for n, left in parts
-        ]  # fmt: skip
+        ]
         seen.append(made)
     return [product for made in seen for product in made]
 
 
 _OF: dict[str, Callable] = {
-    "mm": _plain, "bmm": _plain, "addmm": _added, "baddbmm": _added,
-    "addbmm": _addbmm, "linear": _linear, "matmul": _matmul,
-    "tensordot": _tensordot, "inner": _inner, "einsum": _einsum,
+    "mm": _plain,
+    "bmm": _plain,
+    "addmm": _added,
+    "baddbmm": _added,
+    "addbmm": _addbmm,
+    "linear": _linear,
+    "matmul": _matmul,
+    "tensordot": _tensordot,
+    "inner": _inner,
+    "einsum": _einsum,
     "scaled_dot_product_attention": _attention,
-    "chain_matmul": _chain, "linalg_multi_dot": _chain,
-    "lstm": _layers, "gru": _layers, "rnn_tanh": _layers, "rnn_relu": _layers,
-    "lstm_cell": _cell, "gru_cell": _cell, "rnn_tanh_cell": _cell,
+    "chain_matmul": _chain,
+    "linalg_multi_dot": _chain,
+    "lstm": _layers,
+    "gru": _layers,
+    "rnn_tanh": _layers,
+    "rnn_relu": _layers,
+    "lstm_cell": _cell,
+    "gru_cell": _cell,
+    "rnn_tanh_cell": _cell,
     "rnn_relu_cell": _cell,
-}  # fmt: skip
+}

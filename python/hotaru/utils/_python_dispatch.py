@@ -83,8 +83,7 @@ def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
     (`is_infra_mode`).
     """
     return any(
-        include_infra_modes or not type(mode).is_infra_mode()
-        for mode in stack.modes()
+        include_infra_modes or not type(mode).is_infra_mode() for mode in stack.modes()
     )
 
 

@@ -76,11 +76,7 @@ class StopRecomputation(Exception):  # noqa: N818  (is no error)
 
 def default_description(tensor: Tensor) -> dict:
     """Describes what has to be the same of a tensor in both runs."""
-    return {
-        "shape": tensor.shape,
-        "dtype": tensor.dtype,
-        "device": tensor.device,
-    }
+    return {"shape": tensor.shape, "dtype": tensor.dtype, "device": tensor.device}
 
 
 DESCRIPTIONS = {"default": default_description, "none": lambda tensor: None}
@@ -170,9 +166,7 @@ class Frame:
         explain: gives the text of the error where the runs differ, if not None.
     """
 
-    def __init__(
-        self, function, args: tuple, early_stop: bool, describe, explain=None
-    ):
+    def __init__(self, function, args: tuple, early_stop: bool, describe, explain=None):
         self._explain = explain
         self._function = function
         self._early_stop = early_stop

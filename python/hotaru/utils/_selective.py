@@ -49,10 +49,7 @@ class CheckpointPolicy(enum.Enum):
 
 
 _KEPT = (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)
-_OFFLOADED = (
-    CheckpointPolicy.MUST_CPU_OFFLOAD,
-    CheckpointPolicy.PREFER_CPU_OFFLOAD,
-)
+_OFFLOADED = (CheckpointPolicy.MUST_CPU_OFFLOAD, CheckpointPolicy.PREFER_CPU_OFFLOAD)
 
 
 class SelectiveCheckpointContext:
@@ -92,8 +89,7 @@ class _Value:
         written = self.version is not None and self.val._version != self.version
         if written and not may_differ:
             raise RuntimeError(
-                "Tensor cached during selective activation checkpoint has "
-                "been mutated"
+                "Tensor cached during selective activation checkpoint has been mutated"
             )
         return self.val
 
@@ -260,8 +256,7 @@ def _writes(func) -> bool:
 
 
 def create_selective_checkpoint_contexts(
-    policy_fn_or_list: Callable | Sequence,
-    allow_cache_entry_mutation: bool = False,
+    policy_fn_or_list: Callable | Sequence, allow_cache_entry_mutation: bool = False
 ) -> tuple[TorchDispatchMode, TorchDispatchMode]:
     """The two contexts of a checkpoint that keeps some results.
 
@@ -287,9 +282,7 @@ def create_selective_checkpoint_contexts(
     elif callable(policy_fn_or_list):
         policy = policy_fn_or_list
     else:
-        raise TypeError(
-            "policy_fn_or_list must be either a function or a list of ops."
-        )
+        raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     storage: dict = {}
     return (
         _CachingTorchDispatchMode(policy, storage),

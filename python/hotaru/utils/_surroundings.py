@@ -14,8 +14,8 @@ from .. import (
     is_autocast_enabled,
     random,
     set_rng_state,
-)  # fmt: skip
-from .._trees import flat as _tree  # fmt: skip
+)
+from .._trees import flat as _tree
 
 
 class DefaultDeviceType:

@@ -8,9 +8,11 @@ import traceback
 import types
 
 __all__ = [
-    "CapturedTraceback", "format_frame", "format_traceback_short",
+    "CapturedTraceback",
+    "format_frame",
+    "format_traceback_short",
     "shorten_filename",
-]  # fmt: skip
+]
 
 
 def shorten_filename(fn: str, *, base: str | None = None) -> str:
@@ -82,9 +84,7 @@ class CapturedTraceback:
         """The calls, outermost first, with their source."""
         found = traceback.StackSummary()
         for code, line in reversed((self.tb or [])[self.skip :]):
-            found.append(
-                traceback.FrameSummary(code.co_filename, line, code.co_name)
-            )
+            found.append(traceback.FrameSummary(code.co_filename, line, code.co_name))
         return found
 
     def format(self) -> list[str]:

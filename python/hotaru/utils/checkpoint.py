@@ -75,8 +75,7 @@ def check_backward_validity(inputs) -> None:
     """Warns if no tensor among the inputs requires a gradient."""
     if not any(isinstance(i, Tensor) and i.requires_grad for i in inputs):
         warnings.warn(
-            "None of the inputs have requires_grad=True. Gradients will be "
-            "None",
+            "None of the inputs have requires_grad=True. Gradients will be None",
             stacklevel=2,
         )
 
@@ -210,9 +209,7 @@ def checkpoint(
         if _debug_enabled is not None:
             debug = _debug_enabled
         if debug and context_fn is not noop_context_fn:
-            raise ValueError(
-                "debug=True is incompatible with non-default context_fn"
-            )
+            raise ValueError("debug=True is incompatible with non-default context_fn")
         if determinism_check not in DESCRIPTIONS:
             raise ValueError(
                 f"determinism_check should be one of {list(DESCRIPTIONS)}, but "
@@ -226,9 +223,8 @@ def checkpoint(
             log = OperatorLog()
             context_fn, explain = log.contexts, log.text
         return _without_reentry(
-            function, args, kwargs, preserve, context_fn, describe, early_stop,
-            explain,
-        )  # fmt: skip
+            function, args, kwargs, preserve, context_fn, describe, early_stop, explain
+        )
     _check_keywords(kwargs)
     if context_fn is not noop_context_fn or debug is not False:
         raise ValueError(

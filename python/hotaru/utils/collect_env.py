@@ -15,15 +15,35 @@ from typing import NamedTuple
 from .. import __config__, cuda, version
 
 __all__ = [
-    "SystemEnv", "get_cpu_info", "get_env_info", "get_gcc_version",
-    "get_libc_version", "get_os", "get_pip_packages", "get_platform",
-    "get_pretty_env_info", "get_python_platform", "main", "pretty_str", "run",
+    "SystemEnv",
+    "get_cpu_info",
+    "get_env_info",
+    "get_gcc_version",
+    "get_libc_version",
+    "get_os",
+    "get_pip_packages",
+    "get_platform",
+    "get_pretty_env_info",
+    "get_python_platform",
+    "main",
+    "pretty_str",
+    "run",
     "run_and_read_all",
-]  # fmt: skip
+]
 
 # Packages that programs for PyTorch bring, by the beginning of their names.
-_TOLD = ("hotaru", "lightning", "numpy", "onnx", "torch", "transformers",
-         "triton", "mypy", "flake8", "nvidia")  # fmt: skip
+_TOLD = (
+    "hotaru",
+    "lightning",
+    "numpy",
+    "onnx",
+    "torch",
+    "transformers",
+    "triton",
+    "mypy",
+    "flake8",
+    "nvidia",
+)
 _ABSENT = "Could not collect"
 
 

@@ -38,7 +38,7 @@ __all__ = [
     "load",
     "load_inline",
     "verify_ninja_availability",
-]  # fmt: skip
+]
 
 IS_WINDOWS = False
 IS_MACOS = False
@@ -371,12 +371,9 @@ def load_inline(
         if not isinstance(functions, dict):
             functions = {f: f for f in functions}
         bound = "".join(
-            f'  m.def("{f}", &{f}, "{said}");\n'
-            for f, said in functions.items()
+            f'  m.def("{f}", &{f}, "{said}");\n' for f, said in functions.items()
         )
-        texts.append(
-            f"PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{\n{bound}}}\n"
-        )
+        texts.append(f"PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{\n{bound}}}\n")
     if not no_implicit_headers:
         texts.insert(0, "#include <torch/extension.h>\n")
     folder = build_directory or _build_directory(name)

@@ -28,12 +28,22 @@ from ._python_dispatch import TorchDispatchMode
 from .module_tracker import ModuleTracker
 
 __all__ = [
-    "FlopCounterMode", "addmm_flop", "baddbmm_flop", "bmm_flop",
-    "conv_backward_flop", "conv_flop", "conv_flop_count", "flop_registry",
-    "mm_flop", "register_flop_formula", "sdpa_backward_flop",
-    "sdpa_backward_flop_count", "sdpa_flop", "sdpa_flop_count",
+    "FlopCounterMode",
+    "addmm_flop",
+    "baddbmm_flop",
+    "bmm_flop",
+    "conv_backward_flop",
+    "conv_flop",
+    "conv_flop_count",
+    "flop_registry",
+    "mm_flop",
+    "register_flop_formula",
+    "sdpa_backward_flop",
+    "sdpa_backward_flop_count",
+    "sdpa_flop",
+    "sdpa_flop_count",
     "shape_wrapper",
-]  # fmt: skip
+]
 
 _UNITS = ["", "K", "M", "B", "T"]
 
@@ -225,8 +235,7 @@ def _table(rows: list[tuple]) -> str:
     rows = [("Module", "FLOP", "% Total"), *rows]
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     lines = [
-        f"{a:<{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}"
-        for a, b, c in rows
+        f"{a:<{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}" for a, b, c in rows
     ]
     lines.insert(1, "  ".join("-" * width for width in widths))
     return "\n".join(lines)

@@ -80,9 +80,7 @@ class RemovableHandle(metaclass=ABCMeta):  # noqa: B024
     def __setstate__(self, state) -> None:
         hooks, self.id, extra = state
         # A mapping that had died is replaced by one that dies at once.
-        self.hooks_dict_ref = weakref.ref(
-            HookDict() if hooks is None else hooks
-        )
+        self.hooks_dict_ref = weakref.ref(HookDict() if hooks is None else hooks)
         self.extra_dict_ref = tuple(
             weakref.ref(HookDict() if d is None else d) for d in extra
         )
@@ -95,16 +93,12 @@ class HookDict(dict):
     __slots__ = ("__weakref__",)
 
 
-def add_hook(
-    hooks: dict, hook, *, prepend: bool = False, flags=()
-) -> RemovableHandle:
+def add_hook(hooks: dict, hook, *, prepend: bool = False, flags=()) -> RemovableHandle:
     """Registers `hook` in `hooks`, and its id in each mapping of `flags`."""
     handle = RemovableHandle(hooks, extra_dict=flags)
     hooks[handle.id] = hook
     if prepend:
-        later = [
-            (key, value) for key, value in hooks.items() if key != handle.id
-        ]
+        later = [(key, value) for key, value in hooks.items() if key != handle.id]
         hooks.clear()
         hooks[handle.id] = hook
         hooks.update(later)

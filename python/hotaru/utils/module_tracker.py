@@ -73,9 +73,7 @@ class ModuleTracker:
     def _at_gradients(self, value, function) -> None:
         """Calls the function when the gradients of all in `value` are there."""
         wanted = [
-            x
-            for x in flatten(value)[0]
-            if isinstance(x, Tensor) and x.requires_grad
+            x for x in flatten(value)[0] if isinstance(x, Tensor) and x.requires_grad
         ]
         if wanted:
             self._hooks.append(register_multi_grad_hook(wanted, function))

@@ -60,9 +60,7 @@ class FakeObject:
         self.state = {**(self.state or {}), key: value}
 
     @staticmethod
-    def pp_format(
-        printer, obj, stream, indent, allowance, context, level
-    ) -> None:
+    def pp_format(printer, obj, stream, indent, allowance, context, level) -> None:
         """Writes it for a `pprint.PrettyPrinter`, whose table it stands in:
         the arguments and the state on lines of their own where they are long.
         """
@@ -105,9 +103,7 @@ class DumpUnpickler(pickle._Unpickler):
             they are a UnicodeDecodeError.
     """
 
-    def __init__(
-        self, file, *, catch_invalid_utf8: bool = False, **kwargs
-    ) -> None:
+    def __init__(self, file, *, catch_invalid_utf8: bool = False, **kwargs) -> None:
         super().__init__(file, **kwargs)
         self.catch_invalid_utf8 = catch_invalid_utf8
 
@@ -183,9 +179,7 @@ def main(argv: list[str], output_stream=None) -> int | None:
         if "*" in member:
             names = fnmatch.filter(archive.namelist(), member)
         if not names:
-            raise Exception(
-                f"Could not find member matching {member} in {path}"
-            )
+            raise Exception(f"Could not find member matching {member} in {path}")
         with archive.open(names[0]) as file:
             DumpUnpickler.dump(file, output_stream)
     return None

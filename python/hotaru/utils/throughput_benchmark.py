@@ -22,9 +22,7 @@ def format_time(time_us=None, time_ms=None, time_s=None) -> str:
         if time is not None
     ]
     if len(given) != 1:
-        raise AssertionError(
-            "Expected only one of time_us, time_ms, time_s is given."
-        )
+        raise AssertionError("Expected only one of time_us, time_ms, time_s is given.")
     for unit, name in ((1e6, "s"), (1e3, "ms")):
         if given[0] >= unit:
             return f"{given[0] / unit:.3f}{name}"
@@ -107,14 +105,10 @@ class ThroughputBenchmark:
         """
         if not self._inputs:
             raise RuntimeError(
-                "Please provide benchmark inputs.Did you forget to call "
-                "add_input()? "
+                "Please provide benchmark inputs.Did you forget to call add_input()? "
             )
         config = BenchmarkConfig(
-            num_calling_threads,
-            num_warmup_iters,
-            num_iters,
-            profiler_output_path,
+            num_calling_threads, num_warmup_iters, num_iters, profiler_output_path
         )
         run = _Run(self._module, self._inputs, config)
         with _profile(profiler_output_path):

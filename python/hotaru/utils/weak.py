@@ -8,9 +8,11 @@ from collections.abc import MutableMapping
 from .. import _C
 
 __all__ = [
-    "TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef",
+    "TensorWeakRef",
+    "WeakIdKeyDictionary",
+    "WeakIdRef",
     "WeakTensorKeyDictionary",
-]  # fmt: skip
+]
 
 
 class WeakIdRef(weakref.ref):

@@ -80,9 +80,7 @@ class safe_open:  # noqa: N801
                 "is called 'pt'"
             )
         if backend not in ("mmap", "pread"):
-            raise ValueError(
-                f"backend {backend!r}: there are 'mmap' and 'pread'"
-            )
+            raise ValueError(f"backend {backend!r}: there are 'mmap' and 'pread'")
         path = os.fspath(filename)
         os.stat(path)  # the error of a file that is not there
         self._device = _C.device(device)

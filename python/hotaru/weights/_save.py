@@ -42,9 +42,7 @@ def save(
 
 def _check(tensors, metadata) -> None:
     if not isinstance(tensors, dict):
-        raise ValueError(
-            f"a dict of names and tensors is saved, not a {type(tensors)}"
-        )
+        raise ValueError(f"a dict of names and tensors is saved, not a {type(tensors)}")
     for name, tensor in tensors.items():
         if not isinstance(name, str):
             raise ValueError(f"the name {name!r} is no string")
@@ -102,8 +100,7 @@ def groups_in_memory(tensors: dict[str, _C.Tensor]) -> list[list[str]]:
 def extent(tensor: _C.Tensor) -> tuple[int, int]:
     """The first address of a tensor with elements, and one past its last."""
     last = sum(
-        (size - 1) * stride
-        for size, stride in zip(tensor.shape, tensor.stride())
+        (size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())
     )
     begin = tensor.data_ptr()
     return begin, begin + (last + 1) * tensor.element_size()

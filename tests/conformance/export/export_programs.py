@@ -23,9 +23,8 @@ class Mlp(nn.Module):
     def __init__(self, dtype=torch.float32):
         super().__init__()
         self.net = nn.Sequential(
-            nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 8), nn.Tanh(),
-            nn.Linear(8, 3),
-        ).to(dtype)  # fmt: skip
+            nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 3)
+        ).to(dtype)
 
     def forward(self, x):
         return self.net(x)
@@ -72,9 +71,7 @@ class NestedCond(Net):
 
     def forward(self, x):
         def inner(x):
-            return torch.cond(
-                x.max() > 1, lambda x: x * 2, lambda x: x + 1, (x,)
-            )
+            return torch.cond(x.max() > 1, lambda x: x * 2, lambda x: x + 1, (x,))
 
         y = torch.cond(x.mean() > 0, inner, lambda x: -x, (self.fc(x),))
         return y.relu()

@@ -54,8 +54,7 @@ class Attention(nn.Module):
         b, t, c = x.size()
         q, k, v = self.qkv(x).split(c, dim=2)
         q, k, v = (
-            z.view(b, t, self.heads, c // self.heads).transpose(1, 2)
-            for z in (q, k, v)
+            z.view(b, t, self.heads, c // self.heads).transpose(1, 2) for z in (q, k, v)
         )
         y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         return self.out(y.transpose(1, 2).contiguous().view(b, t, c))
@@ -185,9 +184,7 @@ class Audio(nn.Module):
         self.register_buffer("window", torch.hann_window(16))
 
     def forward(self, x):
-        s = torch.stft(
-            x, 16, 8, window=self.window, return_complex=True, center=True
-        )
+        s = torch.stft(x, 16, 8, window=self.window, return_complex=True, center=True)
         y = torch.log1p(s.abs())
         return self.up(F.elu(self.conv(y))).mean(-1)
 

@@ -58,16 +58,12 @@ def train(torch, module, args, kwargs) -> dict:
     }
     out = {k: kept(torch, v) for k, v in out.items()}
     optimizer = torch.optim.SGD(
-        [p for p in module.parameters() if p.requires_grad],
-        lr=RATE,
-        momentum=0.9,
+        [p for p in module.parameters() if p.requires_grad], lr=RATE, momentum=0.9
     )
     losses = []
     for _ in range(STEPS):
         optimizer.zero_grad()
-        loss = loss_of(
-            torch, module(*copied(torch, args), **copied(torch, kwargs))
-        )
+        loss = loss_of(torch, module(*copied(torch, args), **copied(torch, kwargs)))
         loss.backward()
         optimizer.step()
         losses.append(loss.detach())

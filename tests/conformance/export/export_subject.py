@@ -114,9 +114,13 @@ def main() -> int:
             text = str(e).strip().splitlines()
             last = traceback.extract_tb(e.__traceback__)[-1]
             print(
-                "failed", path.name, type(e).__name__,
-                " | ".join(text[:6])[:600], f"({last.name})", flush=True,
-            )  # fmt: skip
+                "failed",
+                path.name,
+                type(e).__name__,
+                " | ".join(text[:6])[:600],
+                f"({last.name})",
+                flush=True,
+            )
     print(f"{len(paths) - failed} of {len(paths)}")
     return 1 if failed else 0
 

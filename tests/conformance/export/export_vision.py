@@ -19,8 +19,7 @@ class Block(nn.Module):
         self.down = None
         if stride != 1 or inner != outer:
             self.down = nn.Sequential(
-                nn.Conv2d(inner, outer, 1, stride, bias=False),
-                nn.BatchNorm2d(outer),
+                nn.Conv2d(inner, outer, 1, stride, bias=False), nn.BatchNorm2d(outer)
             )
 
     def forward(self, x):
@@ -121,9 +120,7 @@ class UNet(nn.Module):
         b = self.down2(F.max_pool2d(a, 2))
         y = self.middle(F.avg_pool2d(b, 2))
         y = self.join2(torch.cat([self.up2(y), b], 1))
-        y = F.interpolate(
-            y, scale_factor=2, mode="bilinear", align_corners=False
-        )
+        y = F.interpolate(y, scale_factor=2, mode="bilinear", align_corners=False)
         y = self.join1(torch.cat([y, a], 1))
         return self.last(y)
 
@@ -137,12 +134,9 @@ class ViT(nn.Module):
         self.cls = nn.Parameter(torch.randn(1, 1, 16) * 0.1)
         self.place = nn.Parameter(torch.randn(1, 17, 16) * 0.1)
         layer = nn.TransformerEncoderLayer(
-            16, 2, 32, 0.0, activation="gelu", batch_first=True,
-            norm_first=True,
-        )  # fmt: skip
-        self.encoder = nn.TransformerEncoder(
-            layer, 2, enable_nested_tensor=False
+            16, 2, 32, 0.0, activation="gelu", batch_first=True, norm_first=True
         )
+        self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
         self.norm = nn.LayerNorm(16)
         self.head = nn.Linear(16, 5)
 

@@ -15,10 +15,24 @@ from export_table import entries
 warnings.filterwarnings("ignore")
 
 NAMES = (
-    "mlp", "mlp_bf16", "bn", "resnet", "mobilenet", "unet", "upscaler", "vit",
-    "lstm", "bilstm", "gru", "rnn", "gpt", "rotary", "translator", "audio",
+    "mlp",
+    "mlp_bf16",
+    "bn",
+    "resnet",
+    "mobilenet",
+    "unet",
+    "upscaler",
+    "vit",
+    "lstm",
+    "bilstm",
+    "gru",
+    "rnn",
+    "gpt",
+    "rotary",
+    "translator",
+    "audio",
     "bags",
-)  # fmt: skip
+)
 
 
 def main() -> None:
@@ -36,9 +50,7 @@ def main() -> None:
         # of its operators.
         torch.backends.mha.set_fastpath_enabled(False)
         with torch.no_grad():
-            traced = torch.jit.trace(
-                model, args, check_trace=False, strict=False
-            )
+            traced = torch.jit.trace(model, args, check_trace=False, strict=False)
         traced.save(folder / f"{entry.name}.jit.pt")
         torch.save(args, folder / f"{entry.name}.args")
 

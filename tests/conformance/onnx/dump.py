@@ -19,9 +19,7 @@ def encoded(value, info) -> bytes:
     if which == "optional_type":
         inner = info.type.optional_type.elem_type.WhichOneof("value")
         kind = (
-            OptionalProto.SEQUENCE
-            if inner == "sequence_type"
-            else OptionalProto.TENSOR
+            OptionalProto.SEQUENCE if inner == "sequence_type" else OptionalProto.TENSOR
         )
         proto = numpy_helper.from_optional(value, info.name, kind)
     elif which == "sequence_type":

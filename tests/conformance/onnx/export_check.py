@@ -72,9 +72,9 @@ def main() -> int:
         folder = Path(options.keep or made)
         folder.mkdir(exist_ok=True)
         subprocess.run(
-            [options.subject, HERE / "export_programs.py", folder,
-             *options.names], check=True,
-        )  # fmt: skip
+            [options.subject, HERE / "export_programs.py", folder, *options.names],
+            check=True,
+        )
         facts = json.loads((folder / "facts.json").read_text())
         for name, fact in facts.items():
             if "error" in fact:

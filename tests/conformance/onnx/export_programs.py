@@ -49,9 +49,7 @@ class GPT(nn.Module):
         layer = nn.TransformerEncoderLayer(
             width, heads, 2 * width, batch_first=True, norm_first=True
         )
-        self.blocks = nn.TransformerEncoder(
-            layer, 2, enable_nested_tensor=False
-        )
+        self.blocks = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
         self.head = nn.Linear(width, vocabulary, bias=False)
 
     def forward(self, ids):
@@ -198,10 +196,7 @@ def lstm(**kwargs):
 # name: (model, makers of arguments by batch size, where the batch is in each
 # argument, or None)
 PROGRAMS = {
-    "mlp": (
-        nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3)),
-        [randn(4)],
-    ),
+    "mlp": (nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3)), [randn(4)]),
     "activations": (
         Wrap(
             lambda s, x: [
@@ -248,10 +243,7 @@ PROGRAMS = {
         ),
         [randn(4, 12, 12)],
     ),
-    "conv3d": (
-        conv_net(nn.Conv3d(2, 3, 3), nn.MaxPool3d(2)),
-        [randn(2, 8, 8, 8)],
-    ),
+    "conv3d": (conv_net(nn.Conv3d(2, 3, 3), nn.MaxPool3d(2)), [randn(2, 8, 8, 8)]),
     "conv_transpose": (
         conv_net(
             nn.ConvTranspose2d(3, 4, 3, 2, 1, output_padding=1),
@@ -263,9 +255,7 @@ PROGRAMS = {
         Wrap(
             lambda s, x: (
                 F.max_pool2d(x, 3, 2, 1),
-                F.avg_pool2d(
-                    x, 2, ceil_mode=False, count_include_pad=False, padding=1
-                ),
+                F.avg_pool2d(x, 2, ceil_mode=False, count_include_pad=False, padding=1),
                 F.adaptive_avg_pool2d(x, 1),
                 F.adaptive_avg_pool2d(x, (5, 3)),
                 F.adaptive_max_pool2d(x, 2),
@@ -304,8 +294,7 @@ PROGRAMS = {
     ),
     "attention": (
         Wrap(
-            lambda s, x: s.a(x, x, x),
-            a=nn.MultiheadAttention(8, 2, batch_first=True),
+            lambda s, x: s.a(x, x, x), a=nn.MultiheadAttention(8, 2, batch_first=True)
         ),
         [randn(5, 8)],
     ),
@@ -484,9 +473,7 @@ PROGRAMS = {
             lambda s, x: (
                 F.interpolate(x, scale_factor=2),
                 F.interpolate(x, size=(9, 7), mode="bilinear"),
-                F.interpolate(
-                    x, scale_factor=1.5, mode="bilinear", align_corners=True
-                ),
+                F.interpolate(x, scale_factor=1.5, mode="bilinear", align_corners=True),
                 F.interpolate(x, size=(11, 13), mode="bicubic"),
                 F.interpolate(x, scale_factor=0.5, mode="nearest-exact"),
                 F.pixel_shuffle(x, 2),
@@ -510,9 +497,7 @@ PROGRAMS = {
                 F.nll_loss(F.log_softmax(x, 1), t),
                 F.binary_cross_entropy_with_logits(x, y.sigmoid()),
                 F.binary_cross_entropy(x.sigmoid(), y.sigmoid()),
-                F.kl_div(
-                    F.log_softmax(x, 1), F.softmax(y, 1), reduction="batchmean"
-                ),
+                F.kl_div(F.log_softmax(x, 1), F.softmax(y, 1), reduction="batchmean"),
                 F.cosine_similarity(x, y),
                 F.pairwise_distance(x, y),
                 torch.cdist(x, y),
@@ -538,14 +523,8 @@ PROGRAMS = {
         ),
         [randn(3, 4), randn(4, 3)],
     ),
-    "weight_norm": (
-        nn.utils.parametrizations.weight_norm(nn.Linear(4, 3)),
-        [randn(4)],
-    ),
-    "dict_output": (
-        Wrap(lambda s, x: {"a": x + 1, "b": [x, x * 2]}),
-        [randn(3)],
-    ),
+    "weight_norm": (nn.utils.parametrizations.weight_norm(nn.Linear(4, 3)), [randn(4)]),
+    "dict_output": (Wrap(lambda s, x: {"a": x + 1, "b": [x, x * 2]}), [randn(3)]),
     "if": (by_sum, [randn(3)]),
     "early_return": (early, [randn(3)]),
     "loop": (rounds, [randn(3), fixed(5)]),
@@ -608,16 +587,16 @@ def write(name: str, folder: Path) -> dict:
         for a, b in zip(again, expected):
             a, b = torch.as_tensor(a).double(), b.double()
             if a.shape != b.shape:
-                raise RuntimeError(
-                    f"hotaru: {tuple(a.shape)} for {tuple(b.shape)}"
-                )
+                raise RuntimeError(f"hotaru: {tuple(a.shape)} for {tuple(b.shape)}")
             gap = (a - b).abs().nan_to_num(0, 0, 0)
             worst = max(worst, float(gap.max()) if gap.numel() else 0.0)
-        cases.append({
-            "inputs": [leaves(x)[0].numpy() for x in given],
-            "outputs": [x.numpy() for x in expected],
-            "hotaru": worst,
-        })  # fmt: skip
+        cases.append(
+            {
+                "inputs": [leaves(x)[0].numpy() for x in given],
+                "outputs": [x.numpy() for x in expected],
+                "hotaru": worst,
+            }
+        )
     import numpy as np
 
     arrays = {}

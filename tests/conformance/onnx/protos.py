@@ -11,15 +11,34 @@ import numpy as np
 
 # TensorProto.DataType to numpy's types; bfloat16 and float8 stay integers.
 DTYPES = {
-    1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?",
-    10: "f2", 11: "f8", 12: "u4", 13: "u8", 14: "c8", 15: "c16", 16: "u2",
-    17: "u1", 18: "u1", 19: "u1", 20: "u1",
-}  # fmt: skip
+    1: "f4",
+    2: "u1",
+    3: "i1",
+    4: "u2",
+    5: "i2",
+    6: "i4",
+    7: "i8",
+    9: "?",
+    10: "f2",
+    11: "f8",
+    12: "u4",
+    13: "u8",
+    14: "c8",
+    15: "c16",
+    16: "u2",
+    17: "u1",
+    18: "u1",
+    19: "u1",
+    20: "u1",
+}
 #: Types that numpy has not, by the names of hotaru's.
 RAW = {
-    16: "bfloat16", 17: "float8_e4m3fn", 18: "float8_e4m3fnuz",
-    19: "float8_e5m2", 20: "float8_e5m2fnuz",
-}  # fmt: skip
+    16: "bfloat16",
+    17: "float8_e4m3fn",
+    18: "float8_e4m3fnuz",
+    19: "float8_e5m2",
+    20: "float8_e5m2fnuz",
+}
 
 
 class UnsupportedError(Exception):

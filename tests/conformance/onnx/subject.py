@@ -25,11 +25,7 @@ def to_hotaru(given):
         return [to_hotaru(v) for v in given]
     array, kind = given
     out = hotaru.tensor(np.array(array))
-    return (
-        out.view(getattr(hotaru, protos.RAW[kind]))
-        if kind in protos.RAW
-        else out
-    )
+    return out.view(getattr(hotaru, protos.RAW[kind])) if kind in protos.RAW else out
 
 
 def as_numbers(array):

@@ -28,18 +28,12 @@ HARNESS = {
         ),
         # Hooks of the compiler that compare what is saved and loaded; no test
         # asks for them.
-        (
-            "        torch._C._jit_set_emit_hooks(",
-            "        (lambda *hooks: None)(",
-        ),
+        ("        torch._C._jit_set_emit_hooks(", "        (lambda *hooks: None)("),
         (
             "            torch.jit.TracerWarning.ignore_lib_warnings()",
             "            pass",
         ),
-        (
-            "    torch._C._jit_clear_class_registry()\n",
-            "    pass\n    return\n",
-        ),
+        ("    torch._C._jit_clear_class_registry()\n", "    pass\n    return\n"),
         # A function is checked through its text and itself; the text needs
         # CompilationUnit.
         (
@@ -55,8 +49,7 @@ HARNESS = {
     ],
     "testing/_utils.py": [
         (
-            "with torch.utils._mode_utils.no_dispatch(), "
-            "torch._C._DisableFuncTorch():",
+            "with torch.utils._mode_utils.no_dispatch(), torch._C._DisableFuncTorch():",
             "with contextlib.nullcontext():",
         )
     ],
@@ -113,7 +106,7 @@ HARNESS = {
         ),
         ("torch._C._get_privateuse1_backend_name()", "'privateuseone'"),
     ],
-}  # fmt: skip
+}
 
 # Changes of test files, over both.
 TESTS = {

@@ -19,9 +19,7 @@ _NO_ATTRIBUTE = re.compile(
     r"(?:module '([\w.]+)'|'([\w.]+)' object|type object '([\w.]+)').* "
     r"has no attribute '(\w+)'"
 )
-_NO_MODULE = re.compile(
-    r"No module named '([\w.]+)'|cannot import name '(\w+)'"
-)
+_NO_MODULE = re.compile(r"No module named '([\w.]+)'|cannot import name '(\w+)'")
 # By text, the first that fits; names and dtypes come before.
 _REASONS = (
     (r"no back end|not implemented|NotImplementedError", "not implemented"),
@@ -63,10 +61,7 @@ def line(file: str, rows: dict[str, Row]) -> str:
 
 def _table(found: Found) -> str:
     heads = ["file", "passed", *_COLUMNS.values(), "other"]
-    lines = [
-        "| " + " | ".join(heads) + " |",
-        "| --- |" + " ---: |" * (len(heads) - 1),
-    ]
+    lines = ["| " + " | ".join(heads) + " |", "| --- |" + " ---: |" * (len(heads) - 1)]
     for file, rows in sorted(found.items()):
         counts = collections.Counter(row[0] for row in rows.values())
         right = counts.pop("P", 0)
@@ -121,9 +116,7 @@ def _left(found: Found) -> str:
         where = ", ".join(f"`{file}` {count}" for file, count in files)
         _, test, text = tests[len(tests) // 2]
         shown = text.split("\n")[0][:80].replace("|", "\\|").replace("`", "'")
-        lines.append(
-            f"| {reason} | {len(tests)} | {where} | `{test}`: {shown} |"
-        )
+        lines.append(f"| {reason} | {len(tests)} | {where} | `{test}`: {shown} |")
     return "\n".join(lines)
 
 
@@ -183,6 +176,4 @@ def wrapped(part: str) -> str:
     """A part of a page, with its paragraph in lines; tables stay."""
     if part.startswith(("|", "#", "- ")):
         return part
-    return textwrap.fill(
-        part, 96, break_long_words=False, break_on_hyphens=False
-    )
+    return textwrap.fill(part, 96, break_long_words=False, break_on_hyphens=False)

@@ -116,8 +116,4 @@ FILES = {
 
 def chosen(parts: list[str] | None) -> list[str]:
     """The files whose path has one of the parts; all for None."""
-    return [
-        name
-        for name in FILES
-        if not parts or any(part in name for part in parts)
-    ]
+    return [name for name in FILES if not parts or any(part in name for part in parts)]

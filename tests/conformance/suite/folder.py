@@ -19,14 +19,25 @@ from pathlib import Path
 from suite.changes import change_harness, change_tests
 
 _OF_TORCH = (
-    "expecttest", "scipy", "scipy.libs", "typing_extensions.py", "sympy",
-    "mpmath", "networkx", "filelock", "jinja2", "markupsafe", "packaging",
+    "expecttest",
+    "scipy",
+    "scipy.libs",
+    "typing_extensions.py",
+    "sympy",
+    "mpmath",
+    "networkx",
+    "filelock",
+    "jinja2",
+    "markupsafe",
+    "packaging",
     "torchgen",
-)  # fmt: skip
+)
 _OF_HYPOTHESIS = (
-    "hypothesis", "_hypothesis_globals.py", "_hypothesis_ftz_detector.py",
+    "hypothesis",
+    "_hypothesis_globals.py",
+    "_hypothesis_ftz_detector.py",
     "sortedcontainers",
-)  # fmt: skip
+)
 _CHILD = """\
 import sys
 del sys.modules['torch']

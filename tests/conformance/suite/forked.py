@@ -50,9 +50,7 @@ def _described(error, stem: str) -> tuple[str, str]:
             for f in traceback.extract_tb(trace)
         ]
     tests = [p for p in places if p.startswith(f"{stem}.py")][-1:]
-    return text[:700], " | ".join(
-        tests + [p for p in places[-1:] if p not in tests]
-    )
+    return text[:700], " | ".join(tests + [p for p in places[-1:] if p not in tests])
 
 
 class _Result(unittest.TestResult):
@@ -230,9 +228,7 @@ def _ending(status: int) -> str:
     return f"exit status {os.WEXITSTATUS(status)}"
 
 
-def run_tests(
-    tests: dict, stem: str, limit: float, budget: float, emit
-) -> None:
+def run_tests(tests: dict, stem: str, limit: float, budget: float, emit) -> None:
     """Runs the tests in order; each result goes to `emit(*result)`.
 
     Args:

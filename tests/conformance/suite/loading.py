@@ -22,13 +22,7 @@ import pkgutil
 import sys
 import types
 
-from suite.names import (
-    CONSTANTS,
-    Missing,
-    MissingDtype,
-    MissingModule,
-    State,
-)
+from suite.names import CONSTANTS, Missing, MissingDtype, MissingModule, State
 
 # Parts of PyTorch that only the harness needs.
 GIFTS = (
@@ -38,20 +32,32 @@ GIFTS = (
     "torch.utils._cxx_pytree",
 )
 _IMPORTS = {dis.opmap["IMPORT_FROM"], dis.opmap["IMPORT_NAME"]}
-_BUILT_WITH = {
-    "has_lapack", "has_spectral", "has_mkl", "_has_mkldnn", "has_mkldnn",
-}  # fmt: skip
+_BUILT_WITH = {"has_lapack", "has_spectral", "has_mkl", "_has_mkldnn", "has_mkldnn"}
 _TENSOR_FLAGS = {
-    "is_quantized", "is_mkldnn", "is_sparse", "is_sparse_csr", "is_nested",
-    "is_meta", "is_xla", "is_mps", "is_xpu", "is_hpu",
-}  # fmt: skip
+    "is_quantized",
+    "is_mkldnn",
+    "is_sparse",
+    "is_sparse_csr",
+    "is_nested",
+    "is_meta",
+    "is_xla",
+    "is_mps",
+    "is_xpu",
+    "is_hpu",
+}
 # Switches of PyTorch's executor of TorchScript, and of an unused library.
 _SWITCHES = (
-    "_jit_set_", "_jit_get_", "_jit_override_", "_jit_can_fuse",
-    "_jit_texpr_", "_jit_symbolic_shapes_test_mode",
-    "_get_graph_executor_optimize", "_set_graph_executor_optimize",
-    "_cuda_resetCublas", "_cuda_clearCublas",
-)  # fmt: skip
+    "_jit_set_",
+    "_jit_get_",
+    "_jit_override_",
+    "_jit_can_fuse",
+    "_jit_texpr_",
+    "_jit_symbolic_shapes_test_mode",
+    "_get_graph_executor_optimize",
+    "_set_graph_executor_optimize",
+    "_cuda_resetCublas",
+    "_cuda_clearCublas",
+)
 _NO_STORAGE = types.SimpleNamespace(
     **{
         name: type(name, (), {})
@@ -174,9 +180,7 @@ class _Soften(ast.NodeTransformer):
         if mangled or not isinstance(node.ctx, ast.Load) or _own(node):
             return node
         call = ast.Call(
-            ast.Name(self._name, ast.Load()),
-            [node.value, ast.Constant(node.attr)],
-            [],
+            ast.Name(self._name, ast.Load()), [node.value, ast.Constant(node.attr)], []
         )
         return ast.copy_location(call, node)
 
@@ -204,8 +208,13 @@ def _own(node: ast.Attribute) -> bool:
     if isinstance(called, ast.Name) and called.id == "super":
         return True
     return isinstance(node.value, ast.Name) and node.value.id in (
-        "self", "cls", "np", "unittest", "os", "sys",
-    )  # fmt: skip
+        "self",
+        "cls",
+        "np",
+        "unittest",
+        "os",
+        "sys",
+    )
 
 
 class SoftLoader(importlib.machinery.SourceFileLoader):
@@ -356,9 +365,7 @@ def install(gifts: str, tests: str) -> None:
         if module is not None and not hasattr(module, "__path__"):
             module.__path__ = []  # `from torch._C._profiler import ...`
     # The databases are copied while they are built.
-    for kind in (
-        hotaru.layout, hotaru.dtype, hotaru.device, hotaru.memory_format,
-    ):  # fmt: skip
+    for kind in (hotaru.layout, hotaru.dtype, hotaru.device, hotaru.memory_format):
         if kind not in copy._deepcopy_dispatch:
             copy._deepcopy_dispatch[kind] = copy._deepcopy_atomic
             _copied_whole.append(kind)

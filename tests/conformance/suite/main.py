@@ -84,10 +84,17 @@ class Side:
         out = self.path(file)
         factor = 1 if self._over == "torch" else 3
         command = [
-            self._python, str(HERE / "worker.py"), self._over,
-            str(self._work), file, str(out),
-            "--limit", str(factor * _LIMIT), "--budget", str(_BUDGET),
-        ]  # fmt: skip
+            self._python,
+            str(HERE / "worker.py"),
+            self._over,
+            str(self._work),
+            file,
+            str(out),
+            "--limit",
+            str(factor * _LIMIT),
+            "--budget",
+            str(_BUDGET),
+        ]
         start, told = time.time(), ""
         with tempfile.TemporaryDirectory() as scratch:
             if names is None:
@@ -112,9 +119,7 @@ class Side:
         told = "" if self.is_complete(file) and len(rows) > 1 else f" {told}"
         seconds = time.time() - start
         print(
-            f"  {self._over} {file}: {seconds:.0f} s{told}",
-            file=sys.stderr,
-            flush=True,
+            f"  {self._over} {file}: {seconds:.0f} s{told}", file=sys.stderr, flush=True
         )
 
     def _environment(self, scratch: str) -> dict:

@@ -28,20 +28,37 @@ _UNDECORATED = (
 DTYPES = {
     f"torch.{name}"
     for name in (
-        "chalf", "quint8", "qint8", "qint32", "quint4x2", "quint2x4", "uint16",
-        "uint32", "uint64", "complex32", "float8_e4m3fn", "float8_e4m3fnuz",
-        "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
+        "chalf",
+        "quint8",
+        "qint8",
+        "qint32",
+        "quint4x2",
+        "quint2x4",
+        "uint16",
+        "uint32",
+        "uint64",
+        "complex32",
+        "float8_e4m3fn",
+        "float8_e4m3fnuz",
+        "float8_e5m2",
+        "float8_e5m2fnuz",
+        "float8_e8m0fnu",
         "float4_e2m1fn_x2",
     )
-}  # fmt: skip
+}
 # Names that the harness asks for on the way (which dtype, which layout?).
 CONSTANTS = DTYPES | {
     f"torch.{name}"
     for name in (
-        "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc",
-        "_mkldnn", "jagged",
+        "sparse_coo",
+        "sparse_csr",
+        "sparse_csc",
+        "sparse_bsr",
+        "sparse_bsc",
+        "_mkldnn",
+        "jagged",
     )
-}  # fmt: skip
+}
 
 
 class MissingName(AttributeError):  # noqa: N818

@@ -83,10 +83,7 @@ def _offer_operators(module) -> None:
     ]
     _offer(
         module,
-        binary_ufuncs_and_refs=[
-            *getattr(module, "binary_ufuncs", []),
-            *references,
-        ],
+        binary_ufuncs_and_refs=[*getattr(module, "binary_ufuncs", []), *references],
         skip=_nothing,
         xfail=_nothing,
         skipOps=lambda *args, **kwargs: lambda function: function,

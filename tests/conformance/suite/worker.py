@@ -79,9 +79,7 @@ def _load(options, folder: Path):
         loading.install(str(folder / "gifts"), str(tests))
         loader = loading.SoftLoader(target.stem, str(target))
     os.chdir(tests)
-    spec = importlib.util.spec_from_file_location(
-        target.stem, target, loader=loader
-    )
+    spec = importlib.util.spec_from_file_location(target.stem, target, loader=loader)
     module = importlib.util.module_from_spec(spec)
     sys.modules[target.stem] = module
     versions.apply(target.read_text(encoding="utf-8"), options.over)
@@ -131,9 +129,7 @@ def _chosen(options, tests: dict, emit) -> list[str]:
 def main() -> int:
     options = _arguments()
     folder = Path(options.folder).resolve()
-    os.environ[_OF_PARENT] = json.dumps(
-        [options.over, str(folder), options.file]
-    )
+    os.environ[_OF_PARENT] = json.dumps([options.over, str(folder), options.file])
     out_path = Path(options.out).resolve()
     if options.names:
         options.names = Path(options.names).resolve()
@@ -155,8 +151,7 @@ def main() -> int:
             text = f"{type(error).__name__}: {error}"
             places = traceback.extract_tb(error.__traceback__)[-6:]
             where = " < ".join(
-                f"{os.path.basename(f.filename)}:{f.lineno}"
-                for f in reversed(places)
+                f"{os.path.basename(f.filename)}:{f.lineno}" for f in reversed(places)
             )
             emit("LOAD", "L", time.time() - start, text[:600], where)
             return 3

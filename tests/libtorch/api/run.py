@@ -40,10 +40,19 @@ def compile_file(name: str, root: Path, work: Path, library: Library):
     lines = (root / f"test/cpp/api/{name}.cpp").read_text().splitlines()
     source, target = work / f"{name}.cpp", work / f"{name}.o"
     command = [
-        os.environ.get("CXX", "c++"), "-std=c++20", "-O0", "-w",
-        "-fmax-errors=0", f"-I{work}/headers", f"-I{root}", *library.flags,
-        "-c", source, "-o", target,
-    ]  # fmt: skip
+        os.environ.get("CXX", "c++"),
+        "-std=c++20",
+        "-O0",
+        "-w",
+        "-fmax-errors=0",
+        f"-I{work}/headers",
+        f"-I{root}",
+        *library.flags,
+        "-c",
+        source,
+        "-o",
+        target,
+    ]
     reasons: dict = {}
     for _ in range(8):
         source.write_text("\n".join(lines) + "\n")
@@ -56,9 +65,7 @@ def compile_file(name: str, root: Path, work: Path, library: Library):
         if not wrong:
             return None, {"": (done.stderr.splitlines() or ["?"])[0]}
         for block in reversed(sources.blocks(lines)):
-            said = [
-                w for line, w in wrong if block.first <= line - 1 <= block.last
-            ]
+            said = [w for line, w in wrong if block.first <= line - 1 <= block.last]
             if said:
                 lines = sources.cut(lines, block, said[0])
                 reasons[block.test or f"line {block.first + 1}"] = said[0]
@@ -112,14 +119,20 @@ def run_tests(program: Path, limit: float) -> dict:
         answers = program.with_suffix(".json")
         answers.unlink(missing_ok=True)
         command = [
-            program, f"--gtest_filter={':'.join(wanted)}",
+            program,
+            f"--gtest_filter={':'.join(wanted)}",
             f"--gtest_output=json:{answers}",
-        ]  # fmt: skip
+        ]
         try:
             done = subprocess.run(
-                command, capture_output=True, text=True, env=env, timeout=limit,
-                cwd=program.parent, errors="replace",
-            )  # fmt: skip
+                command,
+                capture_output=True,
+                text=True,
+                env=env,
+                timeout=limit,
+                cwd=program.parent,
+                errors="replace",
+            )
             out, why = done.stdout, f"exit status {done.returncode}"
         except subprocess.TimeoutExpired as late:
             out, why = (late.stdout or b"").decode(errors="replace"), "hangs"
@@ -160,22 +173,28 @@ def try_file(name: str, root: Path, work: Path, library: Library) -> dict:
         return dict.fromkeys(names, reasons[""])
     program = work / name
     done = subprocess.run(
-        ["c++", target, work / "support.o", "-o", program, *library.link,
-         "-lgtest", "-lgtest_main", "-pthread"],
-        capture_output=True, text=True,
-    )  # fmt: skip
+        [
+            "c++",
+            target,
+            work / "support.o",
+            "-o",
+            program,
+            *library.link,
+            "-lgtest",
+            "-lgtest_main",
+            "-pthread",
+        ],
+        capture_output=True,
+        text=True,
+    )
     if done.returncode:
         missing = re.findall(r"undefined reference to `(.*)'", done.stderr)
-        return dict.fromkeys(
-            names, f"undefined: {missing[:1] or done.stderr[-200:]}"
-        )
+        return dict.fromkeys(names, f"undefined: {missing[:1] or done.stderr[-200:]}")
     results = run_tests(program, 240)
     return results | {t: why for t, why in reasons.items() if t in results}
 
 
-def run_library(
-    library: Library, names: list[str], root: Path, options
-) -> dict:
+def run_library(library: Library, names: list[str], root: Path, options) -> dict:
     work = options.work / library.name
     for path, changes in sources.INSIDES.items():
         text = (root / path).read_text()
@@ -190,18 +209,13 @@ def run_library(
         tried = pool.map(lambda n: try_file(n, root, work, library), names)
         for name, found in zip(names, tried):
             good = sum(why is None for why in found.values())
-            print(
-                f"{library.name} {name}: {good} of {len(found)}",
-                file=sys.stderr,
-            )
+            print(f"{library.name} {name}: {good} of {len(found)}", file=sys.stderr)
             results |= {(name, test): why for test, why in found.items()}
     return results
 
 
 def passes(results: dict) -> set[str]:
-    return {
-        f"{name} {test}" for (name, test), why in results.items() if why is None
-    }
+    return {f"{name} {test}" for (name, test), why in results.items() if why is None}
 
 
 def known_passes(path: Path, names: list[str]) -> set[str]:
@@ -218,9 +232,7 @@ def renew(path: Path, names: list[str], passed: set[str]) -> None:
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--wheel", metavar="PYTHON", help="a Python with PyTorch"
-    )
+    parser.add_argument("--wheel", metavar="PYTHON", help="a Python with PyTorch")
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     parser.add_argument("--only", type=lambda t: t.split(","))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -254,12 +266,12 @@ def main() -> int:
         n = [sum(t.split()[0] == name for t in x) for x in (ours, theirs)]
         print(f"{name:20} {n[0]:4} of {n[1]:4}")
     both = len(ours & theirs)
-    print(f"{both} of the {len(theirs)} that libtorch passes: "
-          f"{both / max(len(theirs), 1):.1%}; {len(ours)} of all "
-          f"{len(results)}")  # fmt: skip
-    why = Counter(
-        re.sub(r"\s+", " ", w)[:150] for (n, t), w in results.items() if w
+    print(
+        f"{both} of the {len(theirs)} that libtorch passes: "
+        f"{both / max(len(theirs), 1):.1%}; {len(ours)} of all "
+        f"{len(results)}"
     )
+    why = Counter(re.sub(r"\s+", " ", w)[:150] for (n, t), w in results.items() if w)
     for reason, count in why.most_common(options.reasons):
         print(f"  {count} x {reason}")
     for line in lost:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 # The last release that Debian has the sources of; the C++ API has hardly
 # changed since.
-ARCHIVE = "http://deb.debian.org/debian/pool/main/p/pytorch/pytorch_2.6.0+dfsg.orig.tar.xz"
+ARCHIVE = (
+    "http://deb.debian.org/debian/pool/main/p/pytorch/pytorch_2.6.0+dfsg.orig.tar.xz"
+)
 SHA256 = "099a9601bc40d67656e75735c44abedb0fbe92d08817852ab7472eebb7e6ddff"
 # No GPU is asked of either library, and these are nothing but tests of one.
 LEFT_OUT = {"tensor_cuda", "tensor_options_cuda"}
@@ -65,19 +67,13 @@ def blocks(lines: list[str]) -> list[Block]:
     found = []
     first = None
     for i, line in enumerate(lines):
-        if (
-            first is None
-            and line[:1].strip()
-            and not line.startswith(("//", "}"))
-        ):
+        if first is None and line[:1].strip() and not line.startswith(("//", "}")):
             first = i
         if first is None:
             continue
         one_line = i == first and re.search(r"[;{}]\s*$|^#", line)
         macro = line.startswith("#") or lines[first].startswith("#")
-        ends = (
-            not line.rstrip().endswith("\\") if macro else line.startswith("}")
-        )
+        ends = not line.rstrip().endswith("\\") if macro else line.startswith("}")
         opens = re.match(r"namespace\b.*{\s*$", line)
         if ends or opens or (one_line and not line.rstrip().endswith("{")):
             found.append(Block(first, i, name_of(lines[first : i + 1])))

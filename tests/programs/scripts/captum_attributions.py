@@ -8,9 +8,12 @@ from probe import emit
 
 torch.manual_seed(0)
 net = torch.nn.Sequential(
-    torch.nn.Conv2d(3, 4, 3, padding=1), torch.nn.ReLU(),
-    torch.nn.MaxPool2d(2), torch.nn.Flatten(), torch.nn.Linear(64, 3),
-).eval()  # fmt: skip
+    torch.nn.Conv2d(3, 4, 3, padding=1),
+    torch.nn.ReLU(),
+    torch.nn.MaxPool2d(2),
+    torch.nn.Flatten(),
+    torch.nn.Linear(64, 3),
+).eval()
 x = torch.randn(2, 3, 8, 8, requires_grad=True)
 kind = sys.argv[1]
 if kind == "integrated":

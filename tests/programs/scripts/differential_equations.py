@@ -26,8 +26,15 @@ def ordinary() -> None:
 
     field, start = Field(), torch.tensor([[2.0, 0.0]])
     times = torch.linspace(0, 2, 5)
-    for method in ("dopri5", "rk4", "euler", "midpoint", "bosh3",
-                   "implicit_adams", "adaptive_heun"):  # fmt: skip
+    for method in (
+        "dopri5",
+        "rk4",
+        "euler",
+        "midpoint",
+        "bosh3",
+        "implicit_adams",
+        "adaptive_heun",
+    ):
         emit(**{method: odeint(field, start, times, method=method)})
     odeint(field, start, times).square().sum().backward()
     emit(direct=gradients(field))
@@ -35,10 +42,12 @@ def ordinary() -> None:
     odeint_adjoint(field, start, times).square().sum().backward()
     emit(adjoint=gradients(field))
     found, state = odeint_event(
-        lambda t, y: -torch.ones_like(y), torch.tensor([1.0]),
-        torch.tensor(0.0), event_fn=lambda t, y: y - 0.25,
+        lambda t, y: -torch.ones_like(y),
+        torch.tensor([1.0]),
+        torch.tensor(0.0),
+        event_fn=lambda t, y: y - 0.25,
         odeint_interface=odeint,
-    )  # fmt: skip
+    )
     emit(event=found, state=state)
 
 
@@ -66,12 +75,9 @@ def stochastic() -> None:
     times = torch.linspace(0, 1, 4)
     for method in ("euler", "milstein", "srk"):
         path = torchsde.BrownianInterval(
-            0.0, 1.0, size=(4, 3), entropy=7,
-            levy_area_approximation="space-time",
-        )  # fmt: skip
-        found = torchsde.sdeint(
-            sde, start, times, bm=path, method=method, dt=0.1
+            0.0, 1.0, size=(4, 3), entropy=7, levy_area_approximation="space-time"
         )
+        found = torchsde.sdeint(sde, start, times, bm=path, method=method, dt=0.1)
         emit(**{method: found})
     found.square().sum().backward()
     emit(gradients=gradients(sde))

@@ -15,11 +15,10 @@ X = torch.randn(5, 3)
 def harmonics() -> None:
     emit(
         values=o3.spherical_harmonics([0, 1, 2, 3], X, normalize=True),
-        wigner=o3.wigner_3j(1, 2, 2), d=o3.Irreps("1x1o+1x2e").D_from_angles(
-            *torch.tensor([0.3, 0.5, 0.7])
-        ),
+        wigner=o3.wigner_3j(1, 2, 2),
+        d=o3.Irreps("1x1o+1x2e").D_from_angles(*torch.tensor([0.3, 0.5, 0.7])),
         angles=list(o3.xyz_to_angles(X)),
-    )  # fmt: skip
+    )
 
 
 def layers() -> None:

@@ -9,15 +9,7 @@ torch.manual_seed(0)
 
 
 def functions() -> None:
-    from einops import (
-        einsum,
-        pack,
-        parse_shape,
-        rearrange,
-        reduce,
-        repeat,
-        unpack,
-    )
+    from einops import einsum, pack, parse_shape, rearrange, reduce, repeat, unpack
 
     x = torch.randn(2, 6, 4, requires_grad=True)
     a = rearrange(x, "b (h w) c -> b c h w", h=2)

@@ -66,44 +66,115 @@ def digits(name: str, *args: str, process: bool = False, **special) -> None:
 
 
 def mnist() -> None:
-    digits("mnist", "--epochs", "2", "--batch-size", "32", "--no-accel",
-           "--log-interval", "1", keep="Loss|loss")  # fmt: skip
+    digits(
+        "mnist",
+        "--epochs",
+        "2",
+        "--batch-size",
+        "32",
+        "--no-accel",
+        "--log-interval",
+        "1",
+        keep="Loss|loss",
+    )
 
 
 def mnist_rnn() -> None:
-    digits("mnist_rnn", "--epochs", "1", "--batch-size", "32",
-           "--log-interval", "1", keep="Loss|loss")  # fmt: skip
+    digits(
+        "mnist_rnn",
+        "--epochs",
+        "1",
+        "--batch-size",
+        "32",
+        "--log-interval",
+        "1",
+        keep="Loss|loss",
+    )
 
 
 def mnist_hogwild() -> None:
-    digits("mnist_hogwild", "--epochs", "1", "--batch-size", "32",
-           "--num-processes", "1", "--log-interval", "1",
-           keep="Loss|loss", drop=r"(?m)^\d+\t", process=True)  # fmt: skip
+    digits(
+        "mnist_hogwild",
+        "--epochs",
+        "1",
+        "--batch-size",
+        "32",
+        "--num-processes",
+        "1",
+        "--log-interval",
+        "1",
+        keep="Loss|loss",
+        drop=r"(?m)^\d+\t",
+        process=True,
+    )
 
 
 def mnist_forward_forward() -> None:
-    digits("mnist_forward_forward", "--epochs", "3", "--no_accel",
-           "--train_size", "64", "--test_size", "32", "--log-interval", "1",
-           keep="Loss|error")  # fmt: skip
+    digits(
+        "mnist_forward_forward",
+        "--epochs",
+        "3",
+        "--no_accel",
+        "--train_size",
+        "64",
+        "--test_size",
+        "32",
+        "--log-interval",
+        "1",
+        keep="Loss|error",
+    )
 
 
 def vae() -> None:
-    digits("vae", "--epochs", "1", "--batch-size", "32", "--no-accel",
-           "--log-interval", "1", keep="Loss|loss")  # fmt: skip
+    digits(
+        "vae",
+        "--epochs",
+        "1",
+        "--batch-size",
+        "32",
+        "--no-accel",
+        "--log-interval",
+        "1",
+        keep="Loss|loss",
+    )
 
 
 def siamese_network() -> None:
-    digits("siamese_network", "--epochs", "1", "--batch-size", "32",
-           "--no-accel", "--dry-run", "--log-interval", "1",
-           keep="Loss|loss")  # fmt: skip
+    digits(
+        "siamese_network",
+        "--epochs",
+        "1",
+        "--batch-size",
+        "32",
+        "--no-accel",
+        "--dry-run",
+        "--log-interval",
+        "1",
+        keep="Loss|loss",
+    )
 
 
 def dcgan() -> None:
     with scratch():
-        run(example("dcgan", "main.py"), "--dataset", "fake", "--dry-run",
-            "--batchSize", "4", "--imageSize", "64", "--manualSeed", "3",
-            "--ngf", "8", "--ndf", "8", "--workers", "0",
-            keep="Loss_D")  # fmt: skip
+        run(
+            example("dcgan", "main.py"),
+            "--dataset",
+            "fake",
+            "--dry-run",
+            "--batchSize",
+            "4",
+            "--imageSize",
+            "64",
+            "--manualSeed",
+            "3",
+            "--ngf",
+            "8",
+            "--ndf",
+            "8",
+            "--workers",
+            "0",
+            keep="Loss_D",
+        )
 
 
 def imagenet() -> None:
@@ -111,11 +182,27 @@ def imagenet() -> None:
         for part, count in (("train", 6), ("val", 3)):
             for label in ("a", "b"):
                 write_pictures(folder / "sample" / part / label, count)
-        run(example("imagenet", "main.py"), "--epochs", "1", "-a", "resnet18",
-            "-b", "4", "-j", "0", "-p", "1", "--seed", "1", "--no-accel",
-            "--lr", "1e-4", "sample", keep="Epoch|Test|Acc@",
+        run(
+            example("imagenet", "main.py"),
+            "--epochs",
+            "1",
+            "-a",
+            "resnet18",
+            "-b",
+            "4",
+            "-j",
+            "0",
+            "-p",
+            "1",
+            "--seed",
+            "1",
+            "--no-accel",
+            "--lr",
+            "1e-4",
+            "sample",
+            keep="Epoch|Test|Acc@",
             drop=r"Time +[\d.]+ \( *[\d.]+\)|Data +[\d.]+ \( *[\d.]+\)",
-        )  # fmt: skip
+        )
 
 
 def regression() -> None:
@@ -158,9 +245,20 @@ def super_resolution() -> None:
             for png in place.glob("*.png"):
                 Image.open(png).save(png.with_suffix(".jpg"))
         code = example("super_resolution", "main.py")
-        run(code, "--upscale_factor", "3", "--batchSize", "2",
-            "--testBatchSize", "2", "--nEpochs", "1", "--threads", "0",
-            keep="Loss|PSNR")  # fmt: skip
+        run(
+            code,
+            "--upscale_factor",
+            "3",
+            "--batchSize",
+            "2",
+            "--testBatchSize",
+            "2",
+            "--nEpochs",
+            "1",
+            "--threads",
+            "0",
+            keep="Loss|PSNR",
+        )
         model = torch.load("model_epoch_1.pth", weights_only=False)
         emit(weight=model.conv1.weight)
 
@@ -173,8 +271,9 @@ def time_sequence_prediction() -> None:
         data = torch.load("traindata.pt", weights_only=False)
         torch.save(data[:8, :120], "traindata.pt")
         emit(data=torch.as_tensor(data[:8, :120]))
-        run(example("time_sequence_prediction", "train.py"), "--steps", "1",
-            keep="loss")  # fmt: skip
+        run(
+            example("time_sequence_prediction", "train.py"), "--steps", "1", keep="loss"
+        )
 
 
 def cora_archive() -> bytes:
@@ -210,11 +309,14 @@ def _graph(name: str, *args: str) -> None:
         def __exit__(self, *error) -> None:
             pass
 
-    with scratch(), unittest.mock.patch.object(
-        requests, "get", return_value=Answer()
-    ):  # fmt: skip
-        run(example(name, "main.py"), *args, "--no-accel",
-            keep="loss", drop=r"\([\d.]+s\)")  # fmt: skip
+    with scratch(), unittest.mock.patch.object(requests, "get", return_value=Answer()):
+        run(
+            example(name, "main.py"),
+            *args,
+            "--no-accel",
+            keep="loss",
+            drop=r"\([\d.]+s\)",
+        )
 
 
 def gcn() -> None:
@@ -252,14 +354,36 @@ def _language(model: str) -> None:
             text = "\n".join(" ".join(row) for row in rows)
             (folder / f"{part}.txt").write_text(text)
         size = ["--emsize", "16", "--nhid", "16", "--nlayers", "1"]
-        run(example("word_language_model", "main.py"), "--data", str(folder),
-            "--model", model, *size, "--epochs", "2", "--batch_size", "4",
-            "--bptt", "8", "--log-interval", "5", "--lr", "1",
-            keep="loss", drop=r"ms/batch +[\d.]+|time: +[\d.]+s",
-        )  # fmt: skip
-        run(example("word_language_model", "generate.py"), "--data",
-            str(folder), "--checkpoint", "model.pt", "--words", "30",
-            keep="Generated")  # fmt: skip
+        run(
+            example("word_language_model", "main.py"),
+            "--data",
+            str(folder),
+            "--model",
+            model,
+            *size,
+            "--epochs",
+            "2",
+            "--batch_size",
+            "4",
+            "--bptt",
+            "8",
+            "--log-interval",
+            "5",
+            "--lr",
+            "1",
+            keep="loss",
+            drop=r"ms/batch +[\d.]+|time: +[\d.]+s",
+        )
+        run(
+            example("word_language_model", "generate.py"),
+            "--data",
+            str(folder),
+            "--checkpoint",
+            "model.pt",
+            "--words",
+            "30",
+            keep="Generated",
+        )
         emit(words=(folder / "generated.txt").read_text())
 
 

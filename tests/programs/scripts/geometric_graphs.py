@@ -14,8 +14,7 @@ torch.manual_seed(0)
 
 def graph(nodes: int = 12):
     edges = to_undirected(torch.randint(0, nodes, (2, 2 * nodes)))
-    return Data(x=torch.randn(nodes, 6), edge_index=edges,
-                y=torch.randint(3, (nodes,)))  # fmt: skip
+    return Data(x=torch.randn(nodes, 6), edge_index=edges, y=torch.randint(3, (nodes,)))
 
 
 def train(first, second) -> None:

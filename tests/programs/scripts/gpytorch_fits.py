@@ -20,9 +20,7 @@ class Exact(gpytorch.models.ExactGP):
     def __init__(self, likelihood) -> None:
         super().__init__(X, Y, likelihood)
         self.mean_module = gpytorch.means.ConstantMean()
-        self.covar_module = gpytorch.kernels.ScaleKernel(
-            gpytorch.kernels.RBFKernel()
-        )
+        self.covar_module = gpytorch.kernels.ScaleKernel(gpytorch.kernels.RBFKernel())
 
     def forward(self, x):
         return gpytorch.distributions.MultivariateNormal(
@@ -36,9 +34,7 @@ class Variational(gpytorch.models.ApproximateGP):
     def __init__(self) -> None:
         points = torch.linspace(0, 1, 8)
         spread = gpytorch.variational.CholeskyVariationalDistribution(8)
-        super().__init__(
-            gpytorch.variational.VariationalStrategy(self, points, spread)
-        )
+        super().__init__(gpytorch.variational.VariationalStrategy(self, points, spread))
         self.mean_module = gpytorch.means.ConstantMean()
         self.covar_module = gpytorch.kernels.MaternKernel()
 
@@ -53,8 +49,7 @@ def fit(model, likelihood, loss_of) -> None:
     likelihood.train()
     parameters = {*model.parameters(), *likelihood.parameters()}
     ordered = [p for p in model.parameters() if p in parameters]
-    ordered += [p for p in likelihood.parameters() if not any(
-        p is q for q in ordered)]  # fmt: skip
+    ordered += [p for p in likelihood.parameters() if not any(p is q for q in ordered)]
     optimizer = torch.optim.Adam(ordered, lr=0.1)
     losses = []
     for _ in range(15):

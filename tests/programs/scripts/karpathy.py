@@ -44,11 +44,15 @@ def adder() -> None:
     with scratch():
         run(
             root / "projects" / "adder" / "adder.py",
-            "--trainer.max_iters=20", "--model.model_type=gpt-nano",
-            "--trainer.num_workers=0", "--trainer.device=cpu",
-            "--system.work_dir=out", process=True,
-            keep="train loss|final score|correct", drop=r"iter_dt [\d.]+ms; ",
-        )  # fmt: skip
+            "--trainer.max_iters=20",
+            "--model.model_type=gpt-nano",
+            "--trainer.num_workers=0",
+            "--trainer.device=cpu",
+            "--system.work_dir=out",
+            process=True,
+            keep="train loss|final score|correct",
+            drop=r"iter_dt [\d.]+ms; ",
+        )
 
 
 def nanogpt() -> None:
@@ -67,14 +71,26 @@ def nanogpt() -> None:
             code = (root / name).read_text(encoding="utf-8")
             (folder / name).write_text(code, encoding="utf-8")
         run(
-            folder / "train.py", "--dataset=tiny", "--device=cpu",
-            "--compile=False", "--n_layer=2", "--n_head=2", "--n_embd=32",
-            "--block_size=32", "--batch_size=4", "--max_iters=10",
-            "--eval_interval=5", "--eval_iters=2", "--log_interval=1",
-            "--gradient_accumulation_steps=2", "--dropout=0.1",
-            "--dtype=float32", process=True, keep="loss",
+            folder / "train.py",
+            "--dataset=tiny",
+            "--device=cpu",
+            "--compile=False",
+            "--n_layer=2",
+            "--n_head=2",
+            "--n_embd=32",
+            "--block_size=32",
+            "--batch_size=4",
+            "--max_iters=10",
+            "--eval_interval=5",
+            "--eval_iters=2",
+            "--log_interval=1",
+            "--gradient_accumulation_steps=2",
+            "--dropout=0.1",
+            "--dtype=float32",
+            process=True,
+            keep="loss",
             drop=r", time .*",
-        )  # fmt: skip
+        )
 
 
 globals()[sys.argv[1]]()

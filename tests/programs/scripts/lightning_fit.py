@@ -18,9 +18,7 @@ class Net(L.LightningModule):
         super().__init__()
         self.save_hyperparameters()
         self.net = torch.nn.Sequential(
-            torch.nn.Linear(4, width),
-            torch.nn.Tanh(),
-            torch.nn.Linear(width, 1),
+            torch.nn.Linear(4, width), torch.nn.Tanh(), torch.nn.Linear(width, 1)
         )
         self.losses = []
 
@@ -49,18 +47,24 @@ def loaders():
 
 
 QUIET = {
-    "accelerator": "cpu", "devices": 1, "logger": False,
-    "enable_progress_bar": False, "enable_model_summary": False,
-}  # fmt: skip
+    "accelerator": "cpu",
+    "devices": 1,
+    "logger": False,
+    "enable_progress_bar": False,
+    "enable_model_summary": False,
+}
 
 
 def fit() -> None:
     L.seed_everything(1)
     with scratch() as folder:
         trainer = L.Trainer(
-            max_epochs=3, default_root_dir=str(folder), gradient_clip_val=0.5,
-            enable_checkpointing=False, **QUIET,
-        )  # fmt: skip
+            max_epochs=3,
+            default_root_dir=str(folder),
+            gradient_clip_val=0.5,
+            enable_checkpointing=False,
+            **QUIET,
+        )
         net = Net()
         trainer.fit(net, *loaders())
         emit(losses=net.losses, metrics=dict(trainer.callback_metrics))
@@ -75,9 +79,12 @@ def callbacks() -> None:
         keep = ModelCheckpoint(str(folder), monitor="val_loss")
         stop = EarlyStopping("val_loss", patience=1)
         trainer = L.Trainer(
-            max_epochs=4, default_root_dir=str(folder), callbacks=[keep, stop],
-            accumulate_grad_batches=2, **QUIET,
-        )  # fmt: skip
+            max_epochs=4,
+            default_root_dir=str(folder),
+            callbacks=[keep, stop],
+            accumulate_grad_batches=2,
+            **QUIET,
+        )
         trainer.fit(Net(), *loaders())
         emit(score=keep.best_model_score)
         back = Net.load_from_checkpoint(keep.best_model_path)

@@ -9,19 +9,22 @@ torch.manual_seed(0)
 
 
 def decoder() -> None:
-    from x_transformers import (
-        AutoregressiveWrapper,
-        Decoder,
-        TransformerWrapper,
-    )
+    from x_transformers import AutoregressiveWrapper, Decoder, TransformerWrapper
 
     model = TransformerWrapper(
-        num_tokens=50, max_seq_len=32,
+        num_tokens=50,
+        max_seq_len=32,
         attn_layers=Decoder(
-            dim=32, depth=2, heads=4, rotary_pos_emb=True, attn_flash=True,
-            ff_glu=True, use_rmsnorm=True, attn_dim_head=8,
+            dim=32,
+            depth=2,
+            heads=4,
+            rotary_pos_emb=True,
+            attn_flash=True,
+            ff_glu=True,
+            use_rmsnorm=True,
+            attn_dim_head=8,
         ),
-    )  # fmt: skip
+    )
     model = AutoregressiveWrapper(model)
     tokens = torch.randint(50, (2, 17))
     loss = model(tokens)
@@ -35,20 +38,33 @@ def encoder() -> None:
     from x_transformers import Encoder, TransformerWrapper, XTransformer
 
     model = TransformerWrapper(
-        num_tokens=50, max_seq_len=32,
+        num_tokens=50,
+        max_seq_len=32,
         attn_layers=Encoder(
-            dim=32, depth=2, heads=4, alibi_pos_bias=True, attn_qk_norm=True,
-            residual_attn=True, attn_dim_head=8,
+            dim=32,
+            depth=2,
+            heads=4,
+            alibi_pos_bias=True,
+            attn_qk_norm=True,
+            residual_attn=True,
+            attn_dim_head=8,
         ),
-    )  # fmt: skip
+    )
     mask = torch.ones(2, 16, dtype=torch.bool)
     mask[1, 10:] = False
     emit(out=model(torch.randint(50, (2, 16)), mask=mask))
     model = XTransformer(
-        dim=32, tie_token_emb=True, enc_num_tokens=40, enc_depth=1,
-        enc_heads=2, enc_max_seq_len=16, dec_num_tokens=40, dec_depth=1,
-        dec_heads=2, dec_max_seq_len=16,
-    )  # fmt: skip
+        dim=32,
+        tie_token_emb=True,
+        enc_num_tokens=40,
+        enc_depth=1,
+        enc_heads=2,
+        enc_max_seq_len=16,
+        dec_num_tokens=40,
+        dec_depth=1,
+        dec_heads=2,
+        dec_max_seq_len=16,
+    )
     emit(loss=model(torch.randint(40, (2, 9)), torch.randint(40, (2, 7))))
 
 

@@ -14,11 +14,19 @@ def losses() -> None:
     from pytorch_metric_learning import losses as L
 
     for loss in (
-        L.TripletMarginLoss(), L.ContrastiveLoss(), L.NTXentLoss(),
-        L.MultiSimilarityLoss(), L.CircleLoss(), L.ArcFaceLoss(4, 8),
-        L.ProxyAnchorLoss(4, 8), L.SupConLoss(), L.NPairsLoss(),
-        L.LiftedStructureLoss(), L.CosFaceLoss(4, 8), L.FastAPLoss(),
-    ):  # fmt: skip
+        L.TripletMarginLoss(),
+        L.ContrastiveLoss(),
+        L.NTXentLoss(),
+        L.MultiSimilarityLoss(),
+        L.CircleLoss(),
+        L.ArcFaceLoss(4, 8),
+        L.ProxyAnchorLoss(4, 8),
+        L.SupConLoss(),
+        L.NPairsLoss(),
+        L.LiftedStructureLoss(),
+        L.CosFaceLoss(4, 8),
+        L.FastAPLoss(),
+    ):
         X.grad = None
         value = loss(X, LABELS)
         value.backward()
@@ -29,9 +37,11 @@ def miners() -> None:
     from pytorch_metric_learning import distances, losses, miners, reducers
 
     for miner in (
-        miners.MultiSimilarityMiner(), miners.BatchHardMiner(),
-        miners.TripletMarginMiner(), miners.BatchEasyHardMiner(),
-    ):  # fmt: skip
+        miners.MultiSimilarityMiner(),
+        miners.BatchHardMiner(),
+        miners.TripletMarginMiner(),
+        miners.BatchEasyHardMiner(),
+    ):
         pairs = miner(X, LABELS)
         loss = losses.TripletMarginLoss(
             distance=distances.CosineSimilarity(),

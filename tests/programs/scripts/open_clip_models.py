@@ -14,11 +14,21 @@ def clip() -> None:
 
     model = CLIP(
         embed_dim=16,
-        vision_cfg={"image_size": 32, "layers": 2, "width": 32,
-                    "head_width": 16, "patch_size": 8},
-        text_cfg={"context_length": 12, "vocab_size": 50, "width": 32,
-                  "heads": 2, "layers": 2},
-    )  # fmt: skip
+        vision_cfg={
+            "image_size": 32,
+            "layers": 2,
+            "width": 32,
+            "head_width": 16,
+            "patch_size": 8,
+        },
+        text_cfg={
+            "context_length": 12,
+            "vocab_size": 50,
+            "width": 32,
+            "heads": 2,
+            "layers": 2,
+        },
+    )
     image, text = torch.randn(3, 3, 32, 32), torch.randint(50, (3, 12))
     a, b, scale = model(image, text)
     loss = ClipLoss()(a, b, scale)
@@ -30,9 +40,7 @@ def clip() -> None:
 def perceptual() -> None:
     import lpips
 
-    loss = lpips.LPIPS(
-        net="squeeze", pretrained=False, pnet_rand=True, verbose=False
-    )
+    loss = lpips.LPIPS(net="squeeze", pretrained=False, pnet_rand=True, verbose=False)
     a = torch.rand(1, 3, 64, 64, requires_grad=True)
     found = loss(a, a.detach().flip(3))
     found.sum().backward()

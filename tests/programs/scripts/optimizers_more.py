@@ -8,9 +8,23 @@ from probe import emit
 # Rotated and whitened gradients have no digits left in single precision.
 torch.set_default_dtype(torch.float64)
 torch.manual_seed(0)
-NAMES = ("Lion", "AdaBelief", "RAdam", "Lamb", "AdamP", "Ranger21", "Adan",
-         "SophiaH", "Prodigy", "SOAP", "AdEMAMix", "ScheduleFreeAdamW",
-         "Shampoo", "MADGRAD", "Yogi")  # fmt: skip
+NAMES = (
+    "Lion",
+    "AdaBelief",
+    "RAdam",
+    "Lamb",
+    "AdamP",
+    "Ranger21",
+    "Adan",
+    "SophiaH",
+    "Prodigy",
+    "SOAP",
+    "AdEMAMix",
+    "ScheduleFreeAdamW",
+    "Shampoo",
+    "MADGRAD",
+    "Yogi",
+)
 
 
 def listed() -> None:
@@ -61,9 +75,13 @@ def manifolds() -> None:
         emit(**{type(manifold).__name__: [x, losses]})
     ball = geoopt.PoincareBall(c=0.7)
     a, b = ball.random(3, 4), ball.random(3, 4)
-    emit(distance=ball.dist(a, b), added=ball.mobius_add(a, b),
-         log=ball.logmap(a, b), moved=ball.transp(a, b, 0.1 * a),
-         product=ball.mobius_matvec(torch.randn(4, 4), a))  # fmt: skip
+    emit(
+        distance=ball.dist(a, b),
+        added=ball.mobius_add(a, b),
+        log=ball.logmap(a, b),
+        moved=ball.transp(a, b, 0.1 * a),
+        product=ball.mobius_matvec(torch.randn(4, 4), a),
+    )
 
 
 globals()[sys.argv[1]]()

@@ -21,15 +21,12 @@ def model(x, y=None):
 
 
 def variational() -> None:
-    for kind in ("AutoNormal", "AutoMultivariateNormal", "AutoIAFNormal",
-                 "AutoDelta"):  # fmt: skip
+    for kind in ("AutoNormal", "AutoMultivariateNormal", "AutoIAFNormal", "AutoDelta"):
         pyro.clear_param_store()
         pyro.set_rng_seed(1)
         options = {"hidden_dim": [8]} if kind == "AutoIAFNormal" else {}
         guide = getattr(infer.autoguide, kind)(model, **options)
-        svi = infer.SVI(
-            model, guide, pyro.optim.Adam({"lr": 0.05}), infer.Trace_ELBO()
-        )
+        svi = infer.SVI(model, guide, pyro.optim.Adam({"lr": 0.05}), infer.Trace_ELBO())
         emit(**{kind: [svi.step(X, Y) for _ in range(8)]})
 
 
@@ -55,8 +52,12 @@ def effects() -> None:
             pyro.sample("x", dist.Normal(places[which], 0.5), obs=data)
 
     guide = infer.autoguide.AutoDelta(poutine.block(mixture, expose=["share"]))
-    svi = infer.SVI(mixture, guide, pyro.optim.Adam({"lr": 0.1}),
-                    infer.TraceEnum_ELBO(max_plate_nesting=1))  # fmt: skip
+    svi = infer.SVI(
+        mixture,
+        guide,
+        pyro.optim.Adam({"lr": 0.1}),
+        infer.TraceEnum_ELBO(max_plate_nesting=1),
+    )
     emit(steps=[svi.step(X[:, 0]) for _ in range(5)])
 
 

@@ -21,9 +21,7 @@ if kind == "losses":
     )
     emit(counts=counts, iou=smp.metrics.iou_score(*counts, reduction="micro"))
 else:
-    model = getattr(smp, kind)(
-        encoder_name="resnet18", encoder_weights=None, classes=2
-    )
+    model = getattr(smp, kind)(encoder_name="resnet18", encoder_weights=None, classes=2)
     x = torch.randn(2, 3, 64, 64)
     loss = smp.losses.DiceLoss("binary")
     out = model(x)

@@ -28,14 +28,22 @@ class Net(torch.nn.Module):
 
 def classifier() -> None:
     net = NeuralNetClassifier(
-        Net, criterion=torch.nn.CrossEntropyLoss, max_epochs=3, lr=0.1,
-        verbose=0, iterator_train__shuffle=True, batch_size=16,
+        Net,
+        criterion=torch.nn.CrossEntropyLoss,
+        max_epochs=3,
+        lr=0.1,
+        verbose=0,
+        iterator_train__shuffle=True,
+        batch_size=16,
         callbacks=[EarlyStopping(), LRScheduler("StepLR", step_size=1)],
-    )  # fmt: skip
+    )
     net.fit(X, LABELS)
-    emit(train=net.history[:, "train_loss"], valid=net.history[:, "valid_loss"],
-         chances=net.predict_proba(X),
-         score=float(net.score(X, LABELS)))  # fmt: skip
+    emit(
+        train=net.history[:, "train_loss"],
+        valid=net.history[:, "valid_loss"],
+        chances=net.predict_proba(X),
+        score=float(net.score(X, LABELS)),
+    )
     with scratch() as folder:
         net.save_params(f_params=str(folder / "p.pt"))
         net.initialize().load_params(f_params=str(folder / "p.pt"))
@@ -49,9 +57,11 @@ def search() -> None:
         Net, module__outputs=1, max_epochs=2, verbose=0, train_split=None
     )
     found = GridSearchCV(
-        net, {"lr": [0.01, 0.05], "module__width": [4, 8]}, cv=2,
+        net,
+        {"lr": [0.01, 0.05], "module__width": [4, 8]},
+        cv=2,
         scoring="neg_mean_squared_error",
-    )  # fmt: skip
+    )
     found.fit(X, X[:, :1] - X[:, 1:2])
     emit(best=found.best_params_, scores=found.cv_results_["mean_test_score"])
 

@@ -12,14 +12,17 @@ def classification() -> None:
     from torchmetrics import classification as C
 
     metrics = [
-        C.MulticlassAccuracy(5), C.MulticlassF1Score(5, average=None),
-        C.MulticlassConfusionMatrix(5), C.MulticlassAUROC(5),
-        C.MulticlassAveragePrecision(5), C.MulticlassCalibrationError(5),
-        C.MulticlassMatthewsCorrCoef(5), C.MulticlassCohenKappa(5),
-    ]  # fmt: skip
+        C.MulticlassAccuracy(5),
+        C.MulticlassF1Score(5, average=None),
+        C.MulticlassConfusionMatrix(5),
+        C.MulticlassAUROC(5),
+        C.MulticlassAveragePrecision(5),
+        C.MulticlassCalibrationError(5),
+        C.MulticlassMatthewsCorrCoef(5),
+        C.MulticlassCohenKappa(5),
+    ]
     batches = [
-        (torch.randn(16, 5).softmax(1), torch.randint(5, (16,)))
-        for _ in range(3)
+        (torch.randn(16, 5).softmax(1), torch.randint(5, (16,))) for _ in range(3)
     ]
     for metric in metrics:
         step = [metric(*batch) for batch in batches]
@@ -33,11 +36,17 @@ def regression() -> None:
     from torchmetrics import regression as R
 
     for metric in (
-        R.MeanSquaredError(), R.R2Score(), R.PearsonCorrCoef(),
-        R.SpearmanCorrCoef(), R.KendallRankCorrCoef(), R.MeanAbsoluteError(),
-        R.ExplainedVariance(), R.MeanAbsolutePercentageError(),
-        R.ConcordanceCorrCoef(), R.LogCoshError(),
-    ):  # fmt: skip
+        R.MeanSquaredError(),
+        R.R2Score(),
+        R.PearsonCorrCoef(),
+        R.SpearmanCorrCoef(),
+        R.KendallRankCorrCoef(),
+        R.MeanAbsoluteError(),
+        R.ExplainedVariance(),
+        R.MeanAbsolutePercentageError(),
+        R.ConcordanceCorrCoef(),
+        R.LogCoshError(),
+    ):
         for _ in range(3):
             a = torch.rand(12)
             metric.update(a, a + 0.1 * torch.randn(12))
@@ -49,8 +58,12 @@ def text() -> None:
 
     said = ["the cat is on the mat", "a dog ran home"]
     true = ["the cat sat on the mat", "the dog ran home fast"]
-    for metric in (T.WordErrorRate(), T.CharErrorRate(), T.MatchErrorRate(),
-                   T.EditDistance()):  # fmt: skip
+    for metric in (
+        T.WordErrorRate(),
+        T.CharErrorRate(),
+        T.MatchErrorRate(),
+        T.EditDistance(),
+    ):
         emit(**{type(metric).__name__: metric(said, true)})
     for metric in (T.BLEUScore(), T.CHRFScore(), T.SacreBLEUScore()):
         found = metric(said, [[t] for t in true])
@@ -65,11 +78,13 @@ def image() -> None:
     a = torch.rand(2, 3, 64, 64)
     b = (a + 0.05 * torch.randn_like(a)).clamp(0, 1)
     for metric in (
-        I.PeakSignalNoiseRatio(data_range=1.0), I.TotalVariation(),
+        I.PeakSignalNoiseRatio(data_range=1.0),
+        I.TotalVariation(),
         I.StructuralSimilarityIndexMeasure(data_range=1.0),
-        I.UniversalImageQualityIndex(), I.SpectralAngleMapper(),
+        I.UniversalImageQualityIndex(),
+        I.SpectralAngleMapper(),
         I.ErrorRelativeGlobalDimensionlessSynthesis(),
-    ):  # fmt: skip
+    ):
         given = (a,) if isinstance(metric, I.TotalVariation) else (a, b)
         emit(**{type(metric).__name__: metric(*given)})
 
@@ -101,8 +116,7 @@ def collection() -> None:
 def aggregation() -> None:
     import torchmetrics
 
-    for kind in ("MeanMetric", "SumMetric", "MaxMetric", "MinMetric",
-                 "CatMetric"):  # fmt: skip
+    for kind in ("MeanMetric", "SumMetric", "MaxMetric", "MinMetric", "CatMetric"):
         metric = getattr(torchmetrics, kind)()
         metric.update(torch.tensor([1.0, 2.5]))
         metric.update(4.0)

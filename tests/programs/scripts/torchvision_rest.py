@@ -21,11 +21,16 @@ def transforms() -> None:
     torch.manual_seed(3)
     tensor = T.ToTensor()(picture())
     emit(
-        chain=T.Compose([
-            T.RandomResizedCrop(48), T.RandomHorizontalFlip(),
-            T.ColorJitter(0.4, 0.4, 0.4, 0.1), T.ToTensor(),
-            T.Normalize((0.5,) * 3, (0.2,) * 3), T.RandomErasing(1.0),
-        ])(picture()),
+        chain=T.Compose(
+            [
+                T.RandomResizedCrop(48),
+                T.RandomHorizontalFlip(),
+                T.ColorJitter(0.4, 0.4, 0.4, 0.1),
+                T.ToTensor(),
+                T.Normalize((0.5,) * 3, (0.2,) * 3),
+                T.RandomErasing(1.0),
+            ]
+        )(picture()),
         resized=T.Resize(32, antialias=True)(tensor),
         rotated=T.RandomRotation(30)(tensor),
         affine=T.RandomAffine(20, (0.1, 0.1), (0.8, 1.2), 5)(tensor),
@@ -37,7 +42,7 @@ def transforms() -> None:
         five=T.FiveCrop(24)(tensor),
         gray=T.Grayscale()(tensor),
         equalized=T.functional.equalize((tensor * 255).to(torch.uint8)),
-    )  # fmt: skip
+    )
 
 
 def transforms_v2() -> None:
@@ -48,14 +53,19 @@ def transforms_v2() -> None:
     image = tv_tensors.Image(picture())
     boxes = tv_tensors.BoundingBoxes(
         torch.tensor([[4, 5, 30, 40], [10, 0, 60, 50]]),
-        format="XYXY", canvas_size=(64, 80),
-    )  # fmt: skip
-    chain = v2.Compose([
-        v2.RandomHorizontalFlip(p=1.0), v2.RandomAffine(15),
-        v2.Resize((32, 40)), v2.RandomPhotometricDistort(p=1.0),
-        v2.ToDtype(torch.float32, scale=True),
-        v2.Normalize([0.5] * 3, [0.2] * 3),
-    ])  # fmt: skip
+        format="XYXY",
+        canvas_size=(64, 80),
+    )
+    chain = v2.Compose(
+        [
+            v2.RandomHorizontalFlip(p=1.0),
+            v2.RandomAffine(15),
+            v2.Resize((32, 40)),
+            v2.RandomPhotometricDistort(p=1.0),
+            v2.ToDtype(torch.float32, scale=True),
+            v2.Normalize([0.5] * 3, [0.2] * 3),
+        ]
+    )
     image, boxes = chain(image, boxes)
     emit(kinds=[type(image).__name__, type(boxes).__name__])
     emit(
@@ -75,8 +85,10 @@ def detection() -> None:
         weights=None, weights_backbone=None, num_classes=5
     )
     image = torch.rand(3, 96, 96)
-    target = {"boxes": torch.tensor([[5.0, 5.0, 60.0, 70.0]]),
-              "labels": torch.tensor([2])}  # fmt: skip
+    target = {
+        "boxes": torch.tensor([[5.0, 5.0, 60.0, 70.0]]),
+        "labels": torch.tensor([2]),
+    }
     losses = model([image, image], [target, target])
     emit(losses=dict(sorted(losses.items())))
 

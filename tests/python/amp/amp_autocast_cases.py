@@ -209,8 +209,7 @@ _NETWORKS = [
 ]
 
 CASES = {
-    text: table(text)
-    for text in (*LOWER, *FLOAT, *PROMOTE, *COMPOSITE, *UNLISTED)
+    text: table(text) for text in (*LOWER, *FLOAT, *PROMOTE, *COMPOSITE, *UNLISTED)
 }
 CASES |= {
     text: table(text, (MODES[0], MODES[2]))

@@ -37,9 +37,16 @@ def names(lib, dtype) -> dict:
         return of
 
     return {
-        "T": lib, "F": lib.nn.functional, "nn": lib.nn, "f": f, "x": x, "p": p,
-        "l": numbers, "t": lib.tensor, "bag": bag,
-    }  # fmt: skip
+        "T": lib,
+        "F": lib.nn.functional,
+        "nn": lib.nn,
+        "f": f,
+        "x": x,
+        "p": p,
+        "l": numbers,
+        "t": lib.tensor,
+        "bag": bag,
+    }
 
 
 def outcome_of(lib, text: str, dtype: str, low: str, device: str = "cpu"):

@@ -19,10 +19,20 @@ def _run(text: str):
             return tensor(lib, *shape, **options)
 
         names = {
-            "T": lib, "x": x, "nn": lib.nn, "mm": lib.mm, "copy": copy,
-            "pickle": pickle, "amp": lib.autocast, "Scaler": lib.amp.GradScaler,
-            "on": lambda: [lib.is_autocast_enabled("cpu"), str(lib.get_autocast_dtype("cpu")), lib.is_autocast_cache_enabled()],
-        }  # fmt: skip
+            "T": lib,
+            "x": x,
+            "nn": lib.nn,
+            "mm": lib.mm,
+            "copy": copy,
+            "pickle": pickle,
+            "amp": lib.autocast,
+            "Scaler": lib.amp.GradScaler,
+            "on": lambda: [
+                lib.is_autocast_enabled("cpu"),
+                str(lib.get_autocast_dtype("cpu")),
+                lib.is_autocast_cache_enabled(),
+            ],
+        }
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
@@ -106,8 +116,7 @@ _CASTS = [
     + "with amp('cpu'):\n  with T.no_grad(): a = mm(w, w)\n  b = mm(w, w)\nr = a.requires_grad, b.requires_grad",
     _W
     + "with amp('cpu'):\n  mm(w, w).sum().backward()\n  g = w.grad.clone()\n  mm(w, w).sum().backward()\nr = g, w.grad",
-    _W
-    + "with amp('cpu'): y = mm(w, w).sum()\ny.backward()\nr = y.dtype, w.grad",
+    _W + "with amp('cpu'): y = mm(w, w).sum()\ny.backward()\nr = y.dtype, w.grad",
     "with amp('cpu'): y = mm(x(2, 2), x(2, 2)) + x(2, 2)\nr = y.dtype",
     "w = x(2, 2, dtype=T.float64, requires_grad=True)\nwith amp('cpu'): r = mm(w, w)",
 ]
@@ -168,8 +177,7 @@ _SCALER = [
     _NET
     + "log = []\n"
     + "".join(
-        _STEP.format(f)
-        for f in (1, 1, 1, "float('inf')", 1, 1, "float('nan')", 1)
+        _STEP.format(f) for f in (1, 1, 1, "float('inf')", 1, 1, "float('nan')", 1)
     )
     + "r = log, s.state_dict()",
     _NET
@@ -247,13 +255,7 @@ _UPDATE = "T._amp_update_scale_"
 _OPERATORS = (
     [
         f"g = [T.tensor([1.0, 2.0, -3.0], dtype={dtype})]; f = T.zeros(()); {_UNSCALE}(g, f, T.tensor(0.3)); r = g, f"
-        for dtype in (
-            "T.float32",
-            "T.float64",
-            "T.float16",
-            "T.bfloat16",
-            "T.int64",
-        )
+        for dtype in ("T.float32", "T.float64", "T.float16", "T.bfloat16", "T.int64")
     ]
     + [
         f"g = T.tensor([1.0, {value}, 2.0]); f = T.zeros(1); r = {_UNSCALE}([g], f, T.tensor(0.5)), g, f, g._version"

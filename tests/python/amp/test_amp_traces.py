@@ -22,11 +22,7 @@ def product(x):
 PROGRAMS = {
     "linear": nn.Linear(4, 3),
     "operators": lambda x: (x @ x.t(), torch.mm(x, x.t()), 2 - product(x)),
-    "float": lambda x: (
-        product(x) ** 2,
-        2 ** product(x),
-        product(x).abs().log(),
-    ),
+    "float": lambda x: (product(x) ** 2, 2 ** product(x), product(x).abs().log()),
     "widest": lambda x: torch.cat([product(x), torch.ones(2, 2)]),
     "same width": lambda x: torch.stack([product(x), product(x)]),
     "dtype": lambda x: (F.softmax(product(x), -1), product(x).sum()),

@@ -144,7 +144,5 @@ def _case(text: str, shape: str):
 
 CASES = {
     text: _case(text, shape)
-    for text, shape in (
-        line.rsplit("  # ", 1) for line in _CALLS.strip().splitlines()
-    )
+    for text, shape in (line.rsplit("  # ", 1) for line in _CALLS.strip().splitlines())
 }

@@ -53,11 +53,7 @@ def test_gradcheck_of_batches():
     with pytest.raises(RuntimeError, match="failed while testing batched grad"):
         check(dense, sparse, masked=True, check_batched_grad=True)
     assert not check(
-        dense,
-        sparse,
-        masked=True,
-        check_batched_grad=True,
-        raise_exception=False,
+        dense, sparse, masked=True, check_batched_grad=True, raise_exception=False
     )
 
     class Counts(torch.autograd.Function):

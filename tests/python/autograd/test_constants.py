@@ -14,9 +14,7 @@ NAMED = {
     "binary_cross_entropy weight": (
         lambda p: F.binary_cross_entropy(ONES * 0.3, ONES, weight=p)
     ),
-    "nll_loss_forward weight": (
-        lambda p: F.nll_loss(EYE, CLASSES, weight=p)
-    ),
+    "nll_loss_forward weight": (lambda p: F.nll_loss(EYE, CLASSES, weight=p)),
     "nll_loss_forward weight of cross entropy": (
         lambda p: F.cross_entropy(EYE, CLASSES, weight=p)
     ),
@@ -26,12 +24,8 @@ NAMED = {
         )
     ),
     "soft_margin_loss target": lambda p: F.soft_margin_loss(ONES, p),
-    "native_batch_norm running_mean": (
-        lambda p: F.batch_norm(EYE, p, torch.ones(2))
-    ),
-    "native_batch_norm running_var": (
-        lambda p: F.batch_norm(EYE, torch.ones(2), p)
-    ),
+    "native_batch_norm running_mean": (lambda p: F.batch_norm(EYE, p, torch.ones(2))),
+    "native_batch_norm running_var": (lambda p: F.batch_norm(EYE, torch.ones(2), p)),
     "native_batch_norm running_mean in training": (
         lambda p: F.batch_norm(EYE, p, torch.ones(2), training=True)
     ),
@@ -45,7 +39,7 @@ NAMED = {
             EYE, p, torch.zeros(2).int(), 0, 0, 255
         )
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -70,22 +64,18 @@ def test_derivatives_by_constants_are_refused(name):
 NOT_WRITTEN = {
     "aten::bincount": lambda p: torch.bincount(CLASSES, p[0]),
     "aten::histogram": lambda p: torch.histogram(p[0], 3)[0],
-    "aten::histogram by weight": (
-        lambda p: torch.histogram(ONES, 3, weight=p[0])[0]
-    ),
+    "aten::histogram by weight": (lambda p: torch.histogram(ONES, 3, weight=p[0])[0]),
     "aten::histogram by edges": (
         lambda p: torch.histogram(p[0], torch.tensor([0.0, 1.0]))[0]
     ),
-    "aten::_histogramdd_from_bin_cts": (
-        lambda p: torch.histogramdd(p, [2, 2])[0]
-    ),
+    "aten::_histogramdd_from_bin_cts": (lambda p: torch.histogramdd(p, [2, 2])[0]),
     "aten::_histogramdd_from_bin_tensors": (
         lambda p: torch.histogramdd(p, [torch.tensor([0.0, 1.0])] * 2)[0]
     ),
     "aten::linalg_ldl_factor_ex": lambda p: torch.linalg.ldl_factor(p)[0],
     "'geqrf'": lambda p: torch.geqrf(p)[0],
     "'geqrf' by tau": lambda p: torch.geqrf(p)[1],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", NOT_WRITTEN)
@@ -127,9 +117,7 @@ def test_quantiles_by_their_place(function):
     assert torch.allclose(q.grad, torch.tensor([3.0, 6.0]).double())
     for how in ("lower", "nearest", "midpoint"):
         found = function(x, q, interpolation=how).sum()
-        assert not (
-            found.requires_grad and torch.autograd.grad(found, q)[0].any()
-        )
+        assert not (found.requires_grad and torch.autograd.grad(found, q)[0].any())
 
 
 def test_draws_by_chances():

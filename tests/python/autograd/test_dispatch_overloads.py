@@ -52,10 +52,22 @@ NUMBERS = {
     "xlogy": (lambda x: torch.xlogy(x, 2), "aten.xlogy.Scalar_Other"),
 }
 TENSORS = (
-    "remainder", "fmod", "eq", "ne", "lt", "le", "gt", "ge", "copysign",
-    "xlogy", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
+    "remainder",
+    "fmod",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "copysign",
+    "xlogy",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_left_shift",
     "bitwise_right_shift",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("name", TENSORS)

@@ -39,30 +39,32 @@ LAYERS = {
     "conv1d": (F.conv1d, (1, 1, 3), (1, 1, 2), (1,)),
     "conv2d in groups": (
         lambda x, w, b: F.conv2d(x, w, b, groups=2),
-        (1, 2, 3, 3), (2, 1, 2, 2), (2,),
+        (1, 2, 3, 3),
+        (2, 1, 2, 2),
+        (2,),
     ),
     "conv_transpose1d": (F.conv_transpose1d, (1, 1, 3), (1, 1, 2), (1,)),
-    "layer_norm": (
-        lambda x, w, b: F.layer_norm(x, (3,), w, b), (2, 3), (3,), (3,)
-    ),
+    "layer_norm": (lambda x, w, b: F.layer_norm(x, (3,), w, b), (2, 3), (3,), (3,)),
     "batch_norm": (
         lambda x, w, b: F.batch_norm(x, None, None, w, b, True),
-        (2, 3), (3,), (3,),
+        (2, 3),
+        (3,),
+        (3,),
     ),
     "batch_norm in evaluation": (
-        lambda x, w, b: F.batch_norm(
-            x, torch.zeros(3), torch.ones(3), w, b
-        ),
-        (2, 3), (3,), (3,),
+        lambda x, w, b: F.batch_norm(x, torch.zeros(3), torch.ones(3), w, b),
+        (2, 3),
+        (3,),
+        (3,),
     ),
     "instance_norm": (
         lambda x, w, b: F.instance_norm(x, None, None, w, b),
-        (2, 3, 4), (3,), (3,),
+        (2, 3, 4),
+        (3,),
+        (3,),
     ),
-    "group_norm": (
-        lambda x, w, b: F.group_norm(x, 1, w, b), (2, 3), (3,), (3,)
-    ),
-}  # fmt: skip
+    "group_norm": (lambda x, w, b: F.group_norm(x, 1, w, b), (2, 3), (3,), (3,)),
+}
 
 
 @pytest.mark.parametrize("name", LAYERS)

@@ -69,13 +69,9 @@ def test_views_share_the_tangent_of_their_base(level):
 def test_a_write_into_a_view_reaches_the_base(level):
     x = torch.zeros(2, 3)
     x[0].add_(dual([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]))
-    assert torch.equal(
-        tangent(x), torch.tensor([[4.0, 5.0, 6.0], [0.0, 0.0, 0.0]])
-    )
+    assert torch.equal(tangent(x), torch.tensor([[4.0, 5.0, 6.0], [0.0, 0.0, 0.0]]))
     x.t()[0] = 7.0
-    assert torch.equal(
-        tangent(x), torch.tensor([[0.0, 5.0, 6.0], [0.0, 0.0, 0.0]])
-    )
+    assert torch.equal(tangent(x), torch.tensor([[0.0, 5.0, 6.0], [0.0, 0.0, 0.0]]))
 
 
 def test_in_place_formulas_read_what_was_there_before(level):
@@ -224,9 +220,7 @@ def test_what_make_dual_refuses():
         with pytest.raises(RuntimeError, match="different size than that of"):
             fwAD.make_dual(x, torch.ones(2))
         d = fwAD.make_dual(x, x)
-        with pytest.raises(
-            RuntimeError, match="already has a forward gradient"
-        ):
+        with pytest.raises(RuntimeError, match="already has a forward gradient"):
             fwAD.make_dual(d, x)
         with pytest.raises(RuntimeError, match="that itself has a forward"):
             fwAD.make_dual(x, d)
@@ -245,9 +239,7 @@ def test_layers_have_tangents():
         torch.nn.Softmax(-1),
     )
     x = torch.randn(2, 2, 6, 6, **double, requires_grad=True)
-    assert torch.autograd.gradcheck(
-        net, x, check_forward_ad=True, fast_mode=True
-    )
+    assert torch.autograd.gradcheck(net, x, check_forward_ad=True, fast_mode=True)
 
 
 OPERATORS = {
@@ -285,9 +277,7 @@ def test_operators_against_differences(name):
         torch.manual_seed(1)
         x = torch.randn(2, 3, requires_grad=True)
         y = torch.randn(2, 3, requires_grad=True)
-        assert torch.autograd.gradcheck(
-            OPERATORS[name], (x, y), check_forward_ad=True
-        )
+        assert torch.autograd.gradcheck(OPERATORS[name], (x, y), check_forward_ad=True)
     finally:
         torch.set_default_dtype(torch.float32)
 
@@ -388,11 +378,7 @@ NO_TENSOR = "You should return None at that position instead"
         ),
         (_one_constant, lambda ctx, t: (t, t.clone()), NO_TENSOR),
         (lambda ctx, x: (x, x.long()), lambda ctx, t: (t[:], t), NO_TENSOR),
-        (
-            lambda ctx, x: x + 1,
-            lambda ctx, t: 3,
-            r"\(got int\) for grad",
-        ),
+        (lambda ctx, x: x + 1, lambda ctx, t: 3, r"\(got int\) for grad"),
         (lambda ctx, x: x + 1, lambda ctx, t: (t, t), "expected 1 but got 2"),
         (lambda ctx, x: x + 1, lambda ctx, t: t[:2], "is of size .4. while"),
         (_double, lambda ctx, t: t.mul_(2), None),
@@ -483,12 +469,15 @@ def test_tangents_pass_by_what_is_sparse(name, needs_gradient):
 @pytest.mark.parametrize(
     "given",
     [
-        IN_COORDINATES, IN_ROWS, FIXED.to_sparse_csc(),
-        FIXED.to_sparse_bsr((1, 2)), FIXED.to_sparse(1),
+        IN_COORDINATES,
+        IN_ROWS,
+        FIXED.to_sparse_csc(),
+        FIXED.to_sparse_bsr((1, 2)),
+        FIXED.to_sparse(1),
         torch.nested.nested_tensor([FIXED, FIXED[:1]]),
         torch.nested.nested_tensor([FIXED, FIXED[:1]], layout=torch.jagged),
     ],
-)  # fmt: skip
+)
 def test_layouts_that_would_lose_a_tangent_take_none(given):
     with fwAD.dual_level():
         with pytest.raises(NotImplementedError, match="tangents would be lost"):
@@ -503,9 +492,8 @@ def test_second_gradients_of_a_sparse_gather():
     x = torch.arange(4.0, requires_grad=True)
     at = torch.tensor([1, 1, 3])
     (first,) = torch.autograd.grad(
-        (torch.gather(x, 0, at, sparse_grad=True) ** 3).sum(),
-        x, create_graph=True,
-    )  # fmt: skip
+        (torch.gather(x, 0, at, sparse_grad=True) ** 3).sum(), x, create_graph=True
+    )
     assert first.requires_grad
     (second,) = torch.autograd.grad(first.to_dense().sum(), x)
     assert second.to_dense().tolist() == [0.0, 12.0, 0.0, 18.0]

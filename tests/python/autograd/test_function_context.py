@@ -6,11 +6,7 @@ import gc
 import weakref
 
 import pytest
-from hotaru.autograd.function import (
-    BackwardCFunction,
-    FunctionCtx,
-    once_differentiable,
-)
+from hotaru.autograd.function import BackwardCFunction, FunctionCtx, once_differentiable
 
 import hotaru
 from hotaru.autograd import Function, gradcheck
@@ -24,11 +20,7 @@ def function(forward, backward=lambda ctx, grad: grad, **more) -> type:
     return type(
         "Made",
         (Function,),
-        {
-            "forward": staticmethod(forward),
-            "backward": staticmethod(backward),
-            **more,
-        },
+        {"forward": staticmethod(forward), "backward": staticmethod(backward), **more},
     )
 
 
@@ -92,9 +84,7 @@ def test_backward_and_vjp_are_one():
     with pytest.raises(NotImplementedError, match="either the backward or vjp"):
         neither.apply(a).backward()
     both = type(
-        "Both",
-        (Function,),
-        {"forward": forward, "vjp": double, "backward": double},
+        "Both", (Function,), {"forward": forward, "vjp": double, "backward": double}
     )
     with pytest.raises(RuntimeError, match="'backward' and 'vjp'"):
         both.apply(a).backward()

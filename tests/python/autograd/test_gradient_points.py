@@ -42,9 +42,7 @@ PLANES = {
     "avg_pool2d": lambda x: F.avg_pool2d(x, 2),
     "adaptive_avg_pool1d": lambda x: F.adaptive_avg_pool1d(x, 3),
     "adaptive_max_pool2d": lambda x: F.adaptive_max_pool2d(x, 2),
-    "fractional_max_pool2d": lambda x: F.fractional_max_pool2d(
-        x, 2, output_size=2
-    ),
+    "fractional_max_pool2d": lambda x: F.fractional_max_pool2d(x, 2, output_size=2),
     "reflect": lambda x: F.pad(x, (1, 1), mode="reflect"),
     "replicate": lambda x: F.pad(x, (1, 1), mode="replicate"),
     "rrelu": lambda x: F.rrelu(x, training=True),
@@ -194,19 +192,19 @@ OVERLAPS = {
     "windows of windows": lambda x: x.unfold(0, 3, 1).unfold(0, 2, 1),
     "windows of expanded": lambda x: x.expand(3, 6).unfold(0, 2, 1),
     "steps of expanded": lambda x: x.expand(2, 6).unfold(1, 2, 2),
-    "strided of expanded": lambda x: (
-        x.expand(3, 6).as_strided((2, 3), (0, 1), 1)
-    ),
-    "strided of windows": lambda x: (
-        x.unfold(0, 3, 1).as_strided((2, 2), (1, 2), 1)
-    ),
+    "strided of expanded": lambda x: x.expand(3, 6).as_strided((2, 3), (0, 1), 1),
+    "strided of windows": lambda x: x.unfold(0, 3, 1).as_strided((2, 2), (1, 2), 1),
     "spectra of expanded": lambda x: hotaru.view_as_real(
         hotaru.stft(
-            x.expand(2, 6), 4, 1, return_complex=True, center=False,
+            x.expand(2, 6),
+            4,
+            1,
+            return_complex=True,
+            center=False,
             window=hotaru.ones(4, dtype=x.dtype),
         )
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", OVERLAPS)
@@ -234,9 +232,7 @@ def test_tangents_are_not_lost_in_other_layouts():
             lambda: hotaru.sparse_coo_tensor(index, dual, (2, 3)),
             lambda: hotaru.sparse_csr_tensor(rows, columns, dual, (2, 3)),
             lambda: dual.to_sparse(),
-            lambda: hotaru.nested.as_nested_tensor(
-                [dual, dual], layout=hotaru.jagged
-            ),
+            lambda: hotaru.nested.as_nested_tensor([dual, dual], layout=hotaru.jagged),
             lambda: hotaru.nested.as_nested_tensor([dual, dual]),
         ):
             with pytest.raises(NotImplementedError, match="tangents"):

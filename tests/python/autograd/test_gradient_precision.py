@@ -74,9 +74,12 @@ def test_numbers_beside_doubles(name, number, x):
 
 
 NARROW = [
-    torch.tensor(2.3), torch.tensor([2.3, 1.5, 0.7]), torch.tensor(3),
-    torch.tensor([3, 2, 1]), torch.tensor(2.3, dtype=torch.float16),
-]  # fmt: skip
+    torch.tensor(2.3),
+    torch.tensor([2.3, 1.5, 0.7]),
+    torch.tensor(3),
+    torch.tensor([3, 2, 1]),
+    torch.tensor(2.3, dtype=torch.float16),
+]
 
 
 @pytest.mark.parametrize("other", NARROW, ids=str)
@@ -114,10 +117,16 @@ def test_scales_by_powers_of_two():
 def test_slopes_at_nan(n, again):
     """NaN where a formula says so, 0 where slopes lie between limits."""
     slopes = {
-        F.elu: True, F.selu: True, F.celu: True, F.hardswish: True,
-        F.relu6: False, F.hardtanh: False, F.hardshrink: False,
-        F.softshrink: False, F.hardsigmoid: False,
-    }  # fmt: skip
+        F.elu: True,
+        F.selu: True,
+        F.celu: True,
+        F.hardswish: True,
+        F.relu6: False,
+        F.hardtanh: False,
+        F.hardshrink: False,
+        F.softshrink: False,
+        F.hardsigmoid: False,
+    }
     for f, wanted in slopes.items():
         x = torch.full((n,), float("nan"), requires_grad=True)
         (g,) = torch.autograd.grad(f(x).sum(), x, create_graph=again)

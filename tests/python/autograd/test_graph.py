@@ -111,9 +111,7 @@ def test_callbacks_run_at_the_end_of_their_pass():
             with hotaru.enable_grad():
                 inner = leaf(1.0)
                 inner.register_hook(
-                    lambda g: engine.queue_callback(
-                        lambda: order.append("inner")
-                    )
+                    lambda g: engine.queue_callback(lambda: order.append("inner"))
                 )
                 (inner * 2).backward()
                 order.append("after inner")
@@ -148,11 +146,7 @@ def test_what_a_pass_can_be_asked():
         out.backward()
     (first, names, yes, no), (second, *_) = seen
     assert (second - first, yes, no) == (1, True, False)
-    assert names == [
-        "ExpBackward0",
-        "SinBackward0",
-        "torch::autograd::AccumulateGrad",
-    ]
+    assert names == ["ExpBackward0", "SinBackward0", "torch::autograd::AccumulateGrad"]
     assert _C._current_graph_task_id() == -1
     with pytest.raises(RuntimeError, match="during the backward pass"):
         _C._will_engine_execute_node(out.grad_fn)

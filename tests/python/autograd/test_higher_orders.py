@@ -21,10 +21,7 @@ def chain(x):
 PRODUCTS = {
     "cumprod": (lambda x: x.cumprod(0), chain),
     "prod": (lambda x: x.prod(), lambda x: chain(x)[-1]),
-    "prod of a dimension": (
-        lambda x: x[None].prod(1)[0],
-        lambda x: chain(x)[-1],
-    ),
+    "prod of a dimension": (lambda x: x[None].prod(1)[0], lambda x: chain(x)[-1]),
 }
 
 
@@ -65,9 +62,7 @@ def test_logarithms_of_normal_probabilities(value, dtype):
     where the density is, whose quotient with erfcx is not a number.
     """
     x = torch.tensor(value, dtype=dtype, requires_grad=True)
-    (first,) = torch.autograd.grad(
-        torch.special.log_ndtr(x), x, create_graph=True
-    )
+    (first,) = torch.autograd.grad(torch.special.log_ndtr(x), x, create_graph=True)
     (second,) = torch.autograd.grad(first, x)
     density = math.exp(-value * value / 2) / math.sqrt(2 * math.pi)
     if value > -30:

@@ -68,9 +68,7 @@ class Recorder(TorchDispatchMode):
 
 def _values(rows=3, columns=4):
     count = rows * columns
-    return torch.linspace(-1.5, 2, count, dtype=torch.float64).view(
-        rows, columns
-    )
+    return torch.linspace(-1.5, 2, count, dtype=torch.float64).view(rows, columns)
 
 
 FUNCTIONS = {
@@ -84,13 +82,15 @@ FUNCTIONS = {
     "index": lambda x: x[torch.tensor([0, 2, 0])] * x[:, 1].unsqueeze(1),
     "mask": lambda x: torch.where(x > 0, x**3, x),
     "reduce": lambda x: x.var(1) + x.amax(1) + x.prod(1),
-    "several": lambda x: torch.cat(torch.max(x, 1)[:1]) if False else (
-        torch.cat([x, x.flip(0)]).cumsum(0)
+    "several": lambda x: (
+        torch.cat(torch.max(x, 1)[:1])
+        if False
+        else (torch.cat([x, x.flip(0)]).cumsum(0))
     ),
     "named": lambda x: torch.max(x, 1).values * torch.sort(x, 1).values[:, 0],
     "in_place": lambda x: (x * 1).mul_(x).add_(2).sqrt_(),
     "reflected": lambda x: 2 / (x + 4) - 1 + 2**x,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -109,8 +109,7 @@ def test_values_and_derivatives_are_those_of_plain_tensors(name):
     assert type(first[1]) is Wrapper
     torch.testing.assert_close(first[1].elem, first[0].detach())
     second = [
-        torch.autograd.grad((g**2).sum(), x)[0]
-        for x, g in zip((plain, wrapped), first)
+        torch.autograd.grad((g**2).sum(), x)[0] for x, g in zip((plain, wrapped), first)
     ]
     torch.testing.assert_close(second[1].elem, second[0])
 
@@ -119,9 +118,12 @@ def test_operators_are_overloads_and_their_derivatives_operators():
     x = Wrapper(torch.ones(2), requires_grad=True)
     (x * x).sum().backward()
     assert Wrapper.seen == [
-        "aten::mul.Tensor", "aten::sum", "hotaru::sum.default.vjp",
-        "hotaru::mul.Tensor.vjp", "aten::add.Tensor",
-    ]  # fmt: skip
+        "aten::mul.Tensor",
+        "aten::sum",
+        "hotaru::sum.default.vjp",
+        "hotaru::mul.Tensor.vjp",
+        "aten::add.Tensor",
+    ]
 
 
 def test_arguments_are_ordered_and_defaults_left_out():
@@ -472,10 +474,7 @@ def test_results_are_written_where_the_caller_wants_them():
     wrapped = Wrapper(torch.empty(3, 3))
     assert torch.mm(Wrapper(x), Wrapper(x), out=wrapped) is wrapped
     assert torch.equal(wrapped.elem, x)
-    with (
-        Recorder(),
-        pytest.raises(RuntimeError, match=r"mm\(\).*don't support auto"),
-    ):
+    with Recorder(), pytest.raises(RuntimeError, match=r"mm\(\).*don't support auto"):
         torch.mm(x.requires_grad_(), x, out=out)
 
 

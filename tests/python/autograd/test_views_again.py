@@ -110,9 +110,7 @@ def test_second_derivatives_of_windows_by_slices():
     x = torch.arange(4.0, dtype=torch.float64)
     directions = torch.eye(4, dtype=torch.float64)
     for direction in directions:
-        _, tangent = torch.func.jvp(
-            lambda x: x.unfold(0, 2, 1), (x,), (direction,)
-        )
+        _, tangent = torch.func.jvp(lambda x: x.unfold(0, 2, 1), (x,), (direction,))
         assert torch.equal(tangent, direction.clone().unfold(0, 2, 1))
     x.requires_grad_()
     g = torch.zeros(3, 2, dtype=torch.float64, requires_grad=True)

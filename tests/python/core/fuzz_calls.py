@@ -34,9 +34,27 @@ DTYPES = [
 MEMORY = 4 << 30
 SECONDS = 10
 INTS = (
-    -(2**63), -(2**31) - 1, -7, -3, -2, -1, 0, 1, 2, 3, 4, 5, 8, 17, 2**31,
-    2**33, 2**62, 2**63 - 1, 2**63, 2**70,
-)  # fmt: skip
+    -(2**63),
+    -(2**31) - 1,
+    -7,
+    -3,
+    -2,
+    -1,
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    8,
+    17,
+    2**31,
+    2**33,
+    2**62,
+    2**63 - 1,
+    2**63,
+    2**70,
+)
 FLOATS = (0.0, -0.0, 0.5, 1.0, -2.5, 1e-300, 1e300, float("inf"), float("nan"))
 
 
@@ -87,22 +105,23 @@ class Maker:
             return r.choice((None, True, False))
         if kind == 7:
             return r.choice(
-                (
-                    "",
-                    "mean",
-                    "sum",
-                    "none",
-                    "cpu",
-                    "cuda:0",
-                    "ij,jk->ik",
-                    "x\0é",
-                )
+                ("", "mean", "sum", "none", "cpu", "cuda:0", "ij,jk->ik", "x\0é")
             )
         if kind == 8:
             return r.choice(
-                (hotaru.float32, hotaru.int64, hotaru.device("cpu"), object(),
-                 hotaru.strided, slice(None), ..., b"ab", int, {1: 2})
-            )  # fmt: skip
+                (
+                    hotaru.float32,
+                    hotaru.int64,
+                    hotaru.device("cpu"),
+                    object(),
+                    hotaru.strided,
+                    slice(None),
+                    ...,
+                    b"ab",
+                    int,
+                    {1: 2},
+                )
+            )
         items = [self.value(depth + 1) for _ in range(r.randrange(4))]
         if kind in (9, 10):
             items = [r.choice(INTS[3:13]) for _ in items]
@@ -213,9 +232,7 @@ def too_long(number, frame):
 
 def main() -> None:
     seed, calls = int(sys.argv[1]), int(sys.argv[2])
-    names = sys.argv[3:] or sorted(
-        n for n in vars(hotaru.ops) if not n.startswith("_")
-    )
+    names = sys.argv[3:] or sorted(n for n in vars(hotaru.ops) if not n.startswith("_"))
     path = os.environ["HOTARU_FUZZ_LOG"]
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

@@ -10,9 +10,7 @@ import pytest
 import hotaru as torch
 
 COMBINATION = "{}() received an invalid combination of arguments - got ({}), "
-WRONG = (
-    "      didn't match because some of the arguments have invalid types: ({})"
-)
+WRONG = "      didn't match because some of the arguments have invalid types: ({})"
 
 
 def combination(name: str, got: str, *lines: str) -> str:
@@ -37,15 +35,19 @@ BINARY = (
         (
             "a.fill_('s')",
             combination(
-                "fill_", "str",
-                " * (Tensor value)", WRONG.format("!str!"),
-                " * (Number value)", WRONG.format("!str!"),
+                "fill_",
+                "str",
+                " * (Tensor value)",
+                WRONG.format("!str!"),
+                " * (Number value)",
+                WRONG.format("!str!"),
             ),
         ),
         (
             "a.masked_fill(a > 0, (1,))",
             combination(
-                "masked_fill", "Tensor, tuple",
+                "masked_fill",
+                "Tensor, tuple",
                 " * (Tensor mask, Tensor value)",
                 WRONG.format("Tensor, !tuple of (int,)!"),
                 " * (Tensor mask, Number value)",
@@ -55,19 +57,19 @@ BINARY = (
         (
             "a.pow(foo=1)",
             combination(
-                "pow", "foo=int, ",
+                "pow",
+                "foo=int, ",
                 " * (Tensor exponent)",
-                "      didn't match because some of the keywords were "
-                "incorrect: foo",
+                "      didn't match because some of the keywords were incorrect: foo",
                 " * (Number exponent)",
-                "      didn't match because some of the keywords were "
-                "incorrect: foo",
+                "      didn't match because some of the keywords were incorrect: foo",
             ),
         ),
         (
             "torch.pow(2, 's')",
             combination(
-                "pow", "int, str",
+                "pow",
+                "int, str",
                 " * (Tensor input, Tensor exponent, *, Tensor out = None)",
                 " * (Number self, Tensor exponent, *, Tensor out = None)",
                 " * (Tensor input, Number exponent, *, Tensor out = None)",
@@ -76,83 +78,118 @@ BINARY = (
         (
             "a.max('s')",
             combination(
-                "max", "str",
-                " * ()", WRONG.format("!str!"),
-                " * (Tensor other)", WRONG.format("!str!"),
+                "max",
+                "str",
+                " * ()",
+                WRONG.format("!str!"),
+                " * (Tensor other)",
+                WRONG.format("!str!"),
                 " * (int dim, bool keepdim = False)",
             ),
         ),
         # ... but where a number stands for a tensor, and where the count of
         # arguments leaves one signature.
-        ("a.add('s')",
-         "add(): argument 'other' (position 1) must be Tensor, not str"),
-        ("torch.add(1, 's')",
-         "add(): argument 'other' (position 2) must be Tensor, not str"),
-        ("torch.div(a, 's')",
-         "div(): argument 'other' (position 2) must be Tensor, not str"),
-        ("torch.median(a, 's')",
-         "median(): argument 'dim' (position 2) must be int, not str"),
-        ("torch.randn('s')",
-         "randn(): argument 'size' (position 1) must be tuple of ints, "
-         "not str"),
-        ("torch.cat([a, 1])",
-         "expected Tensor as element 1 in argument 0, but got int"),
-        ("a.expand(('s', 2))",
-         "expand(): argument 'size' (position 1) must be tuple of ints, but "
-         "found element of type str at pos 0"),
-        ("a.expand((2, 's'))",
-         "expand(): argument 'size' failed to unpack the object at pos 2 with "
-         'error "type must be tuple of ints,but got str"'),
-        ("a.expand(2, 's')",
-         "expand(): argument 'size' failed to unpack the object at pos 2 with "
-         'error "type must be tuple of ints,but got str"'),
-        ("torch.mul()",
-         'mul() missing 2 required positional argument: "input", "other"'),
-        ("torch.relu()",
-         'relu() missing 1 required positional arguments: "input"'),
-        ("a.clone(1)",
-         "clone() takes 0 positional arguments but 1 was given"),
+        ("a.add('s')", "add(): argument 'other' (position 1) must be Tensor, not str"),
+        (
+            "torch.add(1, 's')",
+            "add(): argument 'other' (position 2) must be Tensor, not str",
+        ),
+        (
+            "torch.div(a, 's')",
+            "div(): argument 'other' (position 2) must be Tensor, not str",
+        ),
+        (
+            "torch.median(a, 's')",
+            "median(): argument 'dim' (position 2) must be int, not str",
+        ),
+        (
+            "torch.randn('s')",
+            "randn(): argument 'size' (position 1) must be tuple of ints, not str",
+        ),
+        (
+            "torch.cat([a, 1])",
+            "expected Tensor as element 1 in argument 0, but got int",
+        ),
+        (
+            "a.expand(('s', 2))",
+            "expand(): argument 'size' (position 1) must be tuple of ints, but "
+            "found element of type str at pos 0",
+        ),
+        (
+            "a.expand((2, 's'))",
+            "expand(): argument 'size' failed to unpack the object at pos 2 with "
+            'error "type must be tuple of ints,but got str"',
+        ),
+        (
+            "a.expand(2, 's')",
+            "expand(): argument 'size' failed to unpack the object at pos 2 with "
+            'error "type must be tuple of ints,but got str"',
+        ),
+        (
+            "torch.mul()",
+            'mul() missing 2 required positional argument: "input", "other"',
+        ),
+        ("torch.relu()", 'relu() missing 1 required positional arguments: "input"'),
+        ("a.clone(1)", "clone() takes 0 positional arguments but 1 was given"),
         ("a.mul(1, 2)", "mul() takes 1 positional argument but 2 were given"),
         ("a.relu(1)", "TensorBase.relu() takes no arguments (1 given)"),
-        ("a.size('s')",
-         "size(): argument 'dim' (position 1) must be int, not str"),
-        ("a.equal(1)",
-         "equal(): argument 'other' (position 1) must be Tensor, not int"),
-        ("torch.tensor()",
-         'tensor() missing 1 required positional arguments: "data"'),
-        ("torch.tensor(foo=2)",
-         'tensor() missing 1 required positional arguments: "data"'),
-        ("torch.tensor(1, 2)",
-         "tensor() takes 1 positional argument but 2 were given"),
-        ("torch.tensor(1, torch.float32, 'cpu')",
-         "tensor() takes 1 positional argument but 3 were given"),
-        ("torch.tensor(1, foo=2)",
-         "tensor() got an unexpected keyword argument 'foo'"),
-        ("torch.tensor(1, data=2)",
-         "tensor() got multiple values for argument 'data'"),
-        ("torch.tensor(1, dtype=3)",
-         "tensor(): argument 'dtype' must be torch.dtype, not int"),
-        ("torch.tensor(1, device=3.5)",
-         "tensor(): argument 'device' must be torch.device, not float"),
-        ("torch.tensor(1, requires_grad=3)",
-         "tensor(): argument 'requires_grad' must be bool, not int"),
-        ("torch.tensor(1, pin_memory='yes')",
-         "tensor(): argument 'pin_memory' must be bool, not str"),
-        ("torch.tensor(None, dtype=torch.float32)",
-         "must be real number, not NoneType"),
-        ("torch.tensor({}, dtype=torch.float64)",
-         "must be real number, not dict"),
-        ("torch.tensor(..., dtype=torch.int32)",
-         "'ellipsis' object cannot be interpreted as an integer"),
-        ("torch.tensor([None], dtype=torch.int64)",
-         "'NoneType' object cannot be interpreted as an integer"),
-        ("torch.tensor([[None]], dtype=torch.complex64)",
-         "must be real number, not NoneType"),
+        ("a.size('s')", "size(): argument 'dim' (position 1) must be int, not str"),
+        (
+            "a.equal(1)",
+            "equal(): argument 'other' (position 1) must be Tensor, not int",
+        ),
+        ("torch.tensor()", 'tensor() missing 1 required positional arguments: "data"'),
+        (
+            "torch.tensor(foo=2)",
+            'tensor() missing 1 required positional arguments: "data"',
+        ),
+        ("torch.tensor(1, 2)", "tensor() takes 1 positional argument but 2 were given"),
+        (
+            "torch.tensor(1, torch.float32, 'cpu')",
+            "tensor() takes 1 positional argument but 3 were given",
+        ),
+        ("torch.tensor(1, foo=2)", "tensor() got an unexpected keyword argument 'foo'"),
+        ("torch.tensor(1, data=2)", "tensor() got multiple values for argument 'data'"),
+        (
+            "torch.tensor(1, dtype=3)",
+            "tensor(): argument 'dtype' must be torch.dtype, not int",
+        ),
+        (
+            "torch.tensor(1, device=3.5)",
+            "tensor(): argument 'device' must be torch.device, not float",
+        ),
+        (
+            "torch.tensor(1, requires_grad=3)",
+            "tensor(): argument 'requires_grad' must be bool, not int",
+        ),
+        (
+            "torch.tensor(1, pin_memory='yes')",
+            "tensor(): argument 'pin_memory' must be bool, not str",
+        ),
+        (
+            "torch.tensor(None, dtype=torch.float32)",
+            "must be real number, not NoneType",
+        ),
+        ("torch.tensor({}, dtype=torch.float64)", "must be real number, not dict"),
+        (
+            "torch.tensor(..., dtype=torch.int32)",
+            "'ellipsis' object cannot be interpreted as an integer",
+        ),
+        (
+            "torch.tensor([None], dtype=torch.int64)",
+            "'NoneType' object cannot be interpreted as an integer",
+        ),
+        (
+            "torch.tensor([[None]], dtype=torch.complex64)",
+            "must be real number, not NoneType",
+        ),
         ("torch.from_numpy(None)", "expected np.ndarray (got NoneType)"),
-        ("torch.iinfo(1)",
-         "iinfo(): argument 'type' (position 1) must be torch.dtype, not int"),
+        (
+            "torch.iinfo(1)",
+            "iinfo(): argument 'type' (position 1) must be torch.dtype, not int",
+        ),
     ],
-)  # fmt: skip
+)
 def test_words_of_pytorch(call, text):
     with pytest.raises(TypeError) as raised:
         eval(call, {"torch": torch, "a": torch.ones(2)})
@@ -173,9 +210,7 @@ def test_signatures_with_tensors_come_before_those_with_numbers():
     def kinds(schema: str) -> list[str]:
         text = schema.partition("(")[2].partition(" ->")[0]
         arguments = text.split(", ")
-        return [
-            re.search(r"Tensor|Scalar(?!Type)|\w+|\*", a)[0] for a in arguments
-        ]
+        return [re.search(r"Tensor|Scalar(?!Type)|\w+|\*", a)[0] for a in arguments]
 
     for name in dir(torch._C.ops):
         schemas = torch._C._op_schemas(name)
@@ -252,9 +287,7 @@ def test_what_is_no_data(data, make):
         leaf = leaf[0]
     with pytest.raises(RuntimeError) as raised:
         make(data)
-    assert str(raised.value) == (
-        f"Could not infer dtype of {type(leaf).__name__}"
-    )
+    assert str(raised.value) == (f"Could not infer dtype of {type(leaf).__name__}")
 
 
 @pytest.mark.parametrize("part", [_Array(), 1.5, object(), {0: 1}, _Array])
@@ -266,10 +299,7 @@ def test_what_is_no_index(part, index):
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
         f"Variables are valid indices (got {type(part).__name__})"
     )
-    for call in (
-        lambda: x[places],
-        lambda: x.__setitem__(places, 1),
-    ):
+    for call in (lambda: x[places], lambda: x.__setitem__(places, 1)):
         with pytest.raises(IndexError) as raised:
             call()
         assert str(raised.value) == text

@@ -107,9 +107,7 @@ def test_check():
 
 def test_fill_diagonal():
     x = torch.zeros(7, 3).fill_diagonal_(1, wrap=True)
-    assert x.nonzero().tolist() == [
-        [0, 0], [1, 1], [2, 2], [4, 0], [5, 1], [6, 2],
-    ]  # fmt: skip
+    assert x.nonzero().tolist() == [[0, 0], [1, 1], [2, 2], [4, 0], [5, 1], [6, 2]]
     assert torch.zeros(2, 3).t().fill_diagonal_(2).sum() == 4
     with pytest.raises(RuntimeError, match="must be of equal length"):
         torch.zeros(2, 3, 3).fill_diagonal_(1)
@@ -276,9 +274,7 @@ def _made(door, value) -> str:
 
 
 # Results of PyTorch 2.13 for them, a row a door.
-EXPECTED = json.loads(
-    (Path(__file__).parents[1] / "golden/exporters.json").read_text()
-)
+EXPECTED = json.loads((Path(__file__).parents[1] / "golden/exporters.json").read_text())
 
 
 # Where the results are others on purpose: numbers of numpy are numbers, letters
@@ -445,9 +441,7 @@ def test_permute_by_an_array_without_dimensions():
 
 
 @pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize(
-    "make", [torch.from_numpy, torch.as_tensor, torch.tensor]
-)
+@pytest.mark.parametrize("make", [torch.from_numpy, torch.as_tensor, torch.tensor])
 def test_strides_that_are_no_elements(make, count):
     rows = np.zeros(count, dtype="i1,f4")
     with pytest.raises(ValueError, match="strides not a multiple of the elem"):

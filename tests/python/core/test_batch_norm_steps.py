@@ -19,16 +19,9 @@ def _close(a, b) -> None:
 def test_steps_over_parts(sizes, affine):
     torch.manual_seed(1)
     x = torch.randn(6, 4, 5, dtype=torch.float64)
-    weight, bias = (
-        torch.randn(2, 4, dtype=torch.float64) if affine else [None] * 2
-    )
-    leaves = [
-        t.clone().requires_grad_() for t in (x, weight, bias) if t is not None
-    ]
-    running = [
-        torch.zeros(4, dtype=torch.float64),
-        torch.ones(4, dtype=torch.float64),
-    ]
+    weight, bias = torch.randn(2, 4, dtype=torch.float64) if affine else [None] * 2
+    leaves = [t.clone().requires_grad_() for t in (x, weight, bias) if t is not None]
+    running = [torch.zeros(4, dtype=torch.float64), torch.ones(4, dtype=torch.float64)]
     kept = [t.clone() for t in running]
     wanted = torch.nn.functional.batch_norm(
         leaves[0], *running, *(leaves[1:] or [None, None]), True, 0.2, EPS
@@ -49,8 +42,7 @@ def test_steps_over_parts(sizes, affine):
             parts[0], means, invstds, *kept, 0.2, EPS, counts
         )
     found = [
-        torch.batch_norm_elemt(part, weight, bias, mean, invstd, EPS)
-        for part in parts
+        torch.batch_norm_elemt(part, weight, bias, mean, invstd, EPS) for part in parts
     ]
     _close(torch.cat(found), wanted.detach())
     _close(kept, running)
@@ -63,9 +55,7 @@ def test_steps_over_parts(sizes, affine):
     ]
     dy, xmu = (sum(s[i] for s in sums) for i in (0, 1))
     inputs = [
-        torch.batch_norm_backward_elemt(
-            g, part, mean, invstd, weight, dy, xmu, counts
-        )
+        torch.batch_norm_backward_elemt(g, part, mean, invstd, weight, dy, xmu, counts)
         for g, part in zip(grads, parts)
     ]
     _close(torch.cat(inputs), gradients[0])
@@ -143,9 +133,7 @@ def test_fixed_statistics_leave_gradients_to_the_weights(dtype, create_graph):
     x[0, 0, 1], x[1, 0, 2], x[2, 1, 3] = float("inf"), -1e38, float("nan")
     x.requires_grad_()
     weight = torch.tensor([2.0, 3.0], dtype=dtype)
-    y = F.batch_norm(
-        x, torch.zeros(2, dtype=dtype), torch.ones(2, dtype=dtype), weight
-    )
+    y = F.batch_norm(x, torch.zeros(2, dtype=dtype), torch.ones(2, dtype=dtype), weight)
     (grad,) = torch.autograd.grad(y.sum(), x, create_graph=create_graph)
     torch.testing.assert_close(
         grad.detach(), weight[:, None].expand(3, 2, 4), rtol=1e-4, atol=0

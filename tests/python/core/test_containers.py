@@ -56,9 +56,7 @@ def test_a_deque_that_holds_itself(hotaru):
         hotaru.tensor(items)
 
 
-@pytest.mark.parametrize(
-    "make", [*CONTAINERS, lambda: deep(lambda x: {"a": x})]
-)
+@pytest.mark.parametrize("make", [*CONTAINERS, lambda: deep(lambda x: {"a": x})])
 def test_scripts_take_no_endless_arguments(hotaru, make):
     @hotaru.jit.script
     def f(x):
@@ -84,10 +82,7 @@ def test_a_dict_that_holds_itself(hotaru):
 def test_nests_that_hold_arrays_and_ranges(hotaru):
     numpy = pytest.importorskip("numpy", reason="numpy is not installed here")
     assert hotaru.tensor([[1, 2], range(2)]).tolist() == [[1, 2], [0, 1]]
-    assert hotaru.tensor([[1, 2], numpy.array([3, 4])]).tolist() == [
-        [1, 2],
-        [3, 4],
-    ]
+    assert hotaru.tensor([[1, 2], numpy.array([3, 4])]).tolist() == [[1, 2], [3, 4]]
     halves = [numpy.ones(2, dtype=numpy.float16), [1.5, 2]]
     assert hotaru.tensor(halves).tolist() == [[1, 1], [1.5, 2]]
     with pytest.raises(TypeError):

@@ -26,12 +26,8 @@ def test_modes():
         torch.set_deterministic_debug_mode(name)
         assert torch.get_deterministic_debug_mode() == number
         assert torch.are_deterministic_algorithms_enabled() == (number > 0)
-        assert torch.is_deterministic_algorithms_warn_only_enabled() == (
-            number == 1
-        )
-    with pytest.raises(
-        TypeError, match=r"argument .mode. .position 1. must be"
-    ):
+        assert torch.is_deterministic_algorithms_warn_only_enabled() == (number == 1)
+    with pytest.raises(TypeError, match=r"argument .mode. .position 1. must be"):
         torch.use_deterministic_algorithms(1)
     with pytest.raises(RuntimeError, match="expected 0, 1, or 2, but got 5"):
         torch.set_deterministic_debug_mode(5)
@@ -47,9 +43,7 @@ def test_refused():
     pooled, places = torch.nn.functional.max_pool2d(
         torch.ones(1, 1, 4, 4), 2, return_indices=True
     )
-    with pytest.raises(
-        RuntimeError, match=r"^max_unpooling2d_forward_out does"
-    ):
+    with pytest.raises(RuntimeError, match=r"^max_unpooling2d_forward_out does"):
         torch.nn.functional.max_unpool2d(pooled, places, 2)
 
 

@@ -23,8 +23,7 @@ def run(log: Path, seed: int, calls: int) -> None:
     )
     if process.returncode:
         pytest.fail(
-            f"exit {process.returncode} in {log.read_text()}\n"
-            f"{process.stderr[-2000:]}"
+            f"exit {process.returncode} in {log.read_text()}\n{process.stderr[-2000:]}"
         )
 
 

@@ -21,9 +21,7 @@ def test_loads_and_remembers(tmp_path):
         "__attribute__((constructor)) static void mark(void) {\n"
         f'  fclose(fopen("{mark}", "w"));\n}}\n'
     )
-    subprocess.run(
-        ["cc", "-shared", "-fPIC", str(source), "-o", str(path)], check=True
-    )
+    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(path)], check=True)
     link = tmp_path / "link.so"
     link.symlink_to(path)
     assert hotaru.ops.load_library(link) is None

@@ -136,27 +136,15 @@ GOLDEN = [
     ),
     (lambda t: t.tensor([[True, False]]), "tensor([[ True, False]])"),
     (lambda t: t.tensor(3.14159), "tensor(3.1416)"),
-    (
-        lambda t: t.tensor([1 + 2j, -0.5 - 1j]),
-        "tensor([ 1.0000+2.j, -0.5000-1.j])",
-    ),
+    (lambda t: t.tensor([1 + 2j, -0.5 - 1j]), "tensor([ 1.0000+2.j, -0.5000-1.j])"),
     (lambda t: t.zeros(0, 3), "tensor([], size=(0, 3))"),
-    (
-        lambda t: t.zeros(0, dtype=t.int64),
-        "tensor([], dtype=torch.int64)",
-    ),
+    (lambda t: t.zeros(0, dtype=t.int64), "tensor([], dtype=torch.int64)"),
     (
         lambda t: t.arange(6).reshape(2, 3).t(),
         "tensor([[0, 3],\n        [1, 4],\n        [2, 5]])",
     ),
-    (
-        lambda t: t.arange(2000),
-        "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])",
-    ),
-    (
-        lambda t: t.ones(2, requires_grad=True),
-        "tensor([1., 1.], requires_grad=True)",
-    ),
+    (lambda t: t.arange(2000), "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])"),
+    (lambda t: t.ones(2, requires_grad=True), "tensor([1., 1.], requires_grad=True)"),
     (
         lambda t: t.ones(1, requires_grad=True) + 1,
         "tensor([2.], grad_fn=<AddBackward0>)",
@@ -204,9 +192,7 @@ def test_a_node_is_printed_without_its_namespace(hotaru):
 
 
 def test_several_tensors_among_results_are_a_tuple(hotaru):
-    assert (
-        type(hotaru.histogramdd(hotaru.rand(4, 2), [2, 2]).bin_edges) is tuple
-    )
+    assert type(hotaru.histogramdd(hotaru.rand(4, 2), [2, 2]).bin_edges) is tuple
     assert type(hotaru.unbind(hotaru.ones(2))) is tuple
 
 

@@ -163,10 +163,7 @@ except MemoryError:
     print("no memory")
 """
     done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        timeout=60,
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
     )
     assert done.stdout == "no memory\n", done.stderr
 

@@ -24,8 +24,7 @@ def test_one_line():
     assert repr(torch.tensor(3).as_subclass(Sub)) == "Sub(3)"
     assert repr(torch.ones(0, 3).as_subclass(Sub)) == "Sub([], size=(0, 3))"
     assert (
-        repr(torch.nn.Parameter(sub))
-        == "Parameter(Sub([1., 1.], requires_grad=True))"
+        repr(torch.nn.Parameter(sub)) == "Parameter(Sub([1., 1.], requires_grad=True))"
     )
     assert (
         repr(OwnParameter(x)) == "Parameter containing:\n"

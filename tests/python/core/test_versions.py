@@ -18,10 +18,23 @@ def test_version_says_what_programs_compare_with():
 
 # Each is behind the one before it: the order that PEP 440 gives.
 ORDER = [
-    "1.0.dev3", "1.0a1.dev1", "1.0a1", "1.0a2", "1.0b1", "1.0rc1", "1.0",
-    "1.0+abc", "1.0+abc.5", "1.0+5", "1.0.post1.dev2", "1.0.post1",
-    "1.0.1.dev0", "1.2", "1.10", "2!0.1",
-]  # fmt: skip
+    "1.0.dev3",
+    "1.0a1.dev1",
+    "1.0a1",
+    "1.0a2",
+    "1.0b1",
+    "1.0rc1",
+    "1.0",
+    "1.0+abc",
+    "1.0+abc.5",
+    "1.0+5",
+    "1.0.post1.dev2",
+    "1.0.post1",
+    "1.0.1.dev0",
+    "1.2",
+    "1.10",
+    "2!0.1",
+]
 
 
 @pytest.mark.parametrize("at", range(len(ORDER) - 1))

@@ -117,9 +117,7 @@ WRITES = {
     "masked_scatter_": lambda v, x: v.masked_scatter_(v > -1, x),
     "scatter_": lambda v, x: v.scatter_(0, (v * 0).long(), x),
     "scatter_add_": lambda v, x: v.scatter_add_(0, (v * 0).long(), x),
-    "scatter_reduce_": lambda v, x: v.scatter_reduce_(
-        0, (v * 0).long(), x, "sum"
-    ),
+    "scatter_reduce_": lambda v, x: v.scatter_reduce_(0, (v * 0).long(), x, "sum"),
     "put_": lambda v, x: v.put_((v * 0).long(), x),
 }
 
@@ -204,9 +202,7 @@ def test_results_of_functions_that_are_views_of_their_own(hotaru):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "complex64"])
-def test_what_leaves_the_values_as_they_are_is_a_write_all_the_same(
-    hotaru, dtype
-):
+def test_what_leaves_the_values_as_they_are_is_a_write_all_the_same(hotaru, dtype):
     dtype = getattr(hotaru, dtype)
     for write in (
         lambda x: x.copy_(x),

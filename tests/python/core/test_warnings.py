@@ -131,10 +131,7 @@ def _float_alone(x):
 
 
 def _conv(dims, kernel, **options):
-    x, weight = (
-        torch.ones(1, 1, *[9] * dims),
-        torch.ones(1, 1, *[kernel] * dims),
-    )
+    x, weight = (torch.ones(1, 1, *[9] * dims), torch.ones(1, 1, *[kernel] * dims))
     call = getattr(F, f"conv{dims}d")
     assert call(x, weight, padding="same", **options).shape == x.shape
 
@@ -196,9 +193,7 @@ CALLS = {
     "cross dim": (lambda: torch.cross(_MATRIX, _MATRIX, dim=0), None),
     "linalg.cross": (lambda: torch.linalg.cross(_MATRIX, _MATRIX), None),
     "lu_solve": (
-        lambda: torch.lu_solve(
-            torch.ones(3, 1), *torch.linalg.lu_factor(_MATRIX)
-        ),
+        lambda: torch.lu_solve(torch.ones(3, 1), *torch.linalg.lu_factor(_MATRIX)),
         "torch.lu_solve is deprecated",
     ),
     "triangular_solve": (
@@ -226,14 +221,8 @@ CALLS = {
         ),
         "boundary tensor is non-contiguous",
     ),
-    "std": (
-        lambda: torch.std(torch.ones(1)),
-        "std(): degrees of freedom is <=",
-    ),
-    "var": (
-        lambda: torch.var(torch.ones(2, 1), 1),
-        "var(): degrees of freedom",
-    ),
+    "std": (lambda: torch.std(torch.ones(1)), "std(): degrees of freedom is <="),
+    "var": (lambda: torch.var(torch.ones(2, 1), 1), "var(): degrees of freedom"),
     "std_mean": (lambda: torch.std_mean(torch.ones(1)), "std_mean(): degrees"),
     "var_mean": (lambda: torch.var_mean(torch.ones(1)), "var_mean(): degrees"),
     "var of enough": (lambda: torch.var(torch.ones(1), correction=0), None),
@@ -273,10 +262,7 @@ CALLS = {
     "item": (lambda: _TRAINED.item(), None),
     "tolist": (lambda: _TRAINED.tolist(), None),
     "format": (lambda: f"{_TRAINED:.2f}", None),
-    "bool of a list": (
-        lambda: torch.tensor([_TRAINED], dtype=torch.bool),
-        None,
-    ),
+    "bool of a list": (lambda: torch.tensor([_TRAINED], dtype=torch.bool), None),
     "float of a constant": (lambda: float(_TRAINED.detach()), None),
     "complex of a constant": (lambda: complex(_TRAINED.detach()), None),
     "float without gradients": (lambda: _float_alone(_TRAINED), None),
@@ -296,10 +282,7 @@ CALLS = {
     "list of lists": (lambda: _MATRIX[[[0], [1]]], LISTED),
     "list of tensors": (lambda: _MATRIX[[_FIRST, 1]], LISTED),
     "list of arrays": (lambda: _MATRIX[[_ROW, _ROW]], LISTED),
-    "set list of a slice": (
-        lambda: _set(torch.eye(2), [slice(0, 1), 0], 1.0),
-        LISTED,
-    ),
+    "set list of a slice": (lambda: _set(torch.eye(2), [slice(0, 1), 0], 1.0), LISTED),
     "set list of lists": (lambda: _set(torch.eye(2), [[0], [1]], 1), LISTED),
     "set list of tensors": (lambda: _set(torch.eye(2), [_FIRST, 1], 1), LISTED),
     "list of numbers": (lambda: _MATRIX[[0, 1]], None),
@@ -360,34 +343,33 @@ def test_of_most_is_warned_once():
 
 def _encoder(**options):
     layer = {"d_model": 4, "nhead": 2, "batch_first": True, **options}
-    return torch.nn.TransformerEncoder(
-        torch.nn.TransformerEncoderLayer(**layer), 1
-    )
+    return torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(**layer), 1)
 
 
 GRID = torch.zeros(1, 2, 2, 2)
 IMAGE = torch.ones(1, 1, 2, 2)
 SPOKEN = {
     "grid_sample": (
-        lambda: F.grid_sample(IMAGE, GRID), "has changed to align_corners=False"
+        lambda: F.grid_sample(IMAGE, GRID),
+        "has changed to align_corners=False",
     ),
     "affine_grid": (
         lambda: F.affine_grid(torch.ones(1, 2, 3), (1, 1, 2, 2)),
         "Please specify align_corners=True",
     ),
     "gumbel_softmax": (
-        lambda: F.gumbel_softmax(torch.ones(2), eps=1e-5), "`eps` parameter is"
+        lambda: F.gumbel_softmax(torch.ones(2), eps=1e-5),
+        "`eps` parameter is",
     ),
-    "batch_first": (
-        lambda: _encoder(batch_first=False), "batch_first was not True"
-    ),
+    "batch_first": (lambda: _encoder(batch_first=False), "batch_first was not True"),
     "norm_first": (lambda: _encoder(norm_first=True), "norm_first was True"),
     "bias": (lambda: _encoder(bias=False), "self_attn was passed bias=False"),
     "heads": (lambda: _encoder(nhead=1), "num_heads is odd"),
     "activation": (
-        lambda: _encoder(activation=torch.tanh), "activation_relu_or_gelu was"
+        lambda: _encoder(activation=torch.tanh),
+        "activation_relu_or_gelu was",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SPOKEN)
@@ -405,9 +387,7 @@ def test_choices_that_were_made_are_not_told_of():
         F.gumbel_softmax(torch.ones(2))
         _encoder()
         torch.nn.TransformerEncoder(
-            torch.nn.TransformerEncoderLayer(4, 1),
-            1,
-            enable_nested_tensor=False,
+            torch.nn.TransformerEncoderLayer(4, 1), 1, enable_nested_tensor=False
         )
 
 
@@ -416,10 +396,7 @@ def test_copies_of_tensors():
     advice = "To copy construct from a tensor, it is recommended to use"
     for call, own in (
         (lambda: torch.tensor(x), "rather than torch.tensor(sourceTensor)."),
-        (
-            lambda: x.new_tensor(x),
-            "rather than tensor.new_tensor(sourceTensor)",
-        ),
+        (lambda: x.new_tensor(x), "rather than tensor.new_tensor(sourceTensor)"),
     ):
         (text,) = warned(call)
         assert text.startswith(advice)

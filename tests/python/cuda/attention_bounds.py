@@ -68,17 +68,15 @@ class Bounds:
         self.out = self.out + rounded(weights) @ v.abs()
         slopes = g @ v.mT
         delta = (g * out).sum(-1, keepdim=True)
-        of_delta = (g.abs() * self.out).sum(-1, keepdim=True) + sums(
-            v.shape[3]
-        ) * (g * out).abs().sum(-1, keepdim=True)
+        of_delta = (g.abs() * self.out).sum(-1, keepdim=True) + sums(v.shape[3]) * (
+            g * out
+        ).abs().sum(-1, keepdim=True)
         grads = weights * (slopes - delta)
         of_grads = part * grads.abs() + weights * (
             sums(v.shape[3]) * (g.abs() @ v.abs().mT) + of_delta
         )
         self.query = (
-            scale
-            * (of_grads + sums(keys + 2) * grads.abs() + rounded(grads))
-            @ k.abs()
+            scale * (of_grads + sums(keys + 2) * grads.abs() + rounded(grads)) @ k.abs()
             + self.own * scale * (grads @ k).abs()
         )
         of_keys = of_grads + sums(rows + 2) * grads.abs() + rounded(grads)
@@ -87,9 +85,7 @@ class Bounds:
             + self.own * join(scale * grads.mT @ q).abs()
         )
         self.value = (
-            join(
-                (weights * (part + sums(rows)) + rounded(weights)).mT @ g.abs()
-            )
+            join((weights * (part + sums(rows)) + rounded(weights)).mT @ g.abs())
             + self.own * join(weights.mT @ g).abs()
         )
 

@@ -28,13 +28,10 @@ def pytest_collection_modifyitems(items) -> None:
                     reason="no CUDA device; HOTARU_CUDA_DRIVER=soft makes one"
                 )
             )
-        elif "two_devices" in item.fixturenames and (
-            hotaru.cuda.device_count() < 2
-        ):
+        elif "two_devices" in item.fixturenames and (hotaru.cuda.device_count() < 2):
             item.add_marker(
                 pytest.mark.skip(
-                    reason="one CUDA device; HOTARU_CUDA_DRIVER=soft:2 makes "
-                    "two"
+                    reason="one CUDA device; HOTARU_CUDA_DRIVER=soft:2 makes two"
                 )
             )
 

@@ -7,9 +7,11 @@ import os
 DTYPES = ("float32", "float64", "float16", "bfloat16")
 # The unit roundoff of each, and of float, in which 16 bits are summed up.
 ROUNDOFF = {
-    "float32": 2.0**-24, "float64": 2.0**-53,
-    "float16": 2.0**-11, "bfloat16": 2.0**-8,
-}  # fmt: skip
+    "float32": 2.0**-24,
+    "float64": 2.0**-53,
+    "float16": 2.0**-11,
+    "bfloat16": 2.0**-8,
+}
 
 
 def name_of(dtype) -> str:

@@ -26,11 +26,8 @@ def why_no_compiler() -> str:
     [nvrtc] = hotaru._C._cuda_libraries("NVRTC")
     if nvrtc["why_not"]:
         return (
-            f"no NVRTC ({nvrtc['why_not']}); HOTARU_CUDA_LIBRARIES=soft has "
-            "a stand-in"
+            f"no NVRTC ({nvrtc['why_not']}); HOTARU_CUDA_LIBRARIES=soft has a stand-in"
         )
-    if hotaru._C._cuda_in_software() and not shutil.which(
-        os.environ.get("CXX", "c++")
-    ):
+    if hotaru._C._cuda_in_software() and not shutil.which(os.environ.get("CXX", "c++")):
         return "no C++ compiler, which the stand-in for NVRTC needs"
     return ""

@@ -38,8 +38,10 @@ def run_program(name: str, program: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-c", _PRELUDE.format(name=name) + program],
         env=dict(os.environ, HOTARU_CUDA_LIBRARIES="soft"),
-        capture_output=True, text=True, timeout=500,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
 
 
 def check_program(name: str, program: str) -> None:

@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (a case is one line)
 """Mixed precision on CUDA: the lists' operators one by one, and training.
 
 The oracle has no CUDA: what each list does to its operators is PyTorch's
@@ -39,12 +38,28 @@ LOWER = [
     "T.rnn_relu_cell(x(2, 3), x(2, 2), x(2, 3), x(2, 2), x(2), x(2))",
 ]
 FLOAT = [
-    "T.acos(x(3))", "T.asin(x(3))", "T.cosh(x(3))", "T.sinh(x(3))",
-    "T.tan(x(3))", "x(3).exp()", "T.expm1(x(3))", "p(3).log()",
-    "p(3).log10()", "p(3).log2()", "p(3).log1p()", "p(3).reciprocal()",
-    "1 / p(3)", "p(3).rsqrt()", "x(3) ** 2", "2 ** x(3)", "p(3) ** x(3)",
-    "T.pow(p(3), 1.5)", "x(3).square()", "F.softplus(x(3))",
-    "F.layer_norm(x(2, 3), (3,), x(3), x(3))", "F.group_norm(x(2, 4), 2)",
+    "T.acos(x(3))",
+    "T.asin(x(3))",
+    "T.cosh(x(3))",
+    "T.sinh(x(3))",
+    "T.tan(x(3))",
+    "x(3).exp()",
+    "T.expm1(x(3))",
+    "p(3).log()",
+    "p(3).log10()",
+    "p(3).log2()",
+    "p(3).log1p()",
+    "p(3).reciprocal()",
+    "1 / p(3)",
+    "p(3).rsqrt()",
+    "x(3) ** 2",
+    "2 ** x(3)",
+    "p(3) ** x(3)",
+    "T.pow(p(3), 1.5)",
+    "x(3).square()",
+    "F.softplus(x(3))",
+    "F.layer_norm(x(2, 3), (3,), x(3), x(3))",
+    "F.group_norm(x(2, 4), 2)",
     "F.rms_norm(x(2, 3), (3,))",
     "F.cosine_similarity(x(2, 3), x(2, 3, start=3))",
     "F.poisson_nll_loss(x(3), p(3))",
@@ -52,28 +67,44 @@ FLOAT = [
     "F.nll_loss(x(3, 4), t([0, 1, 2]))",
     "F.nll_loss(x(1, 3, 2, 2), t([[[0, 1], [2, 0]]]))",
     "F.cross_entropy(x(3, 4), t([0, 1, 2]))",
-    "F.hinge_embedding_loss(x(3), t([1, -1, 1]))", "F.kl_div(x(3), p(3))",
-    "F.l1_loss(x(3), x(3, start=3))", "F.smooth_l1_loss(x(3), x(3, start=3))",
-    "F.huber_loss(x(3), x(3, start=3))", "F.mse_loss(x(3), x(3, start=3))",
+    "F.hinge_embedding_loss(x(3), t([1, -1, 1]))",
+    "F.kl_div(x(3), p(3))",
+    "F.l1_loss(x(3), x(3, start=3))",
+    "F.smooth_l1_loss(x(3), x(3, start=3))",
+    "F.huber_loss(x(3), x(3, start=3))",
+    "F.mse_loss(x(3), x(3, start=3))",
     "F.margin_ranking_loss(x(3), x(3, start=3), t([1, -1, 1]))",
     "F.soft_margin_loss(x(3), t([1, -1, 1]))",
     "F.triplet_margin_loss(x(2, 3), x(2, 3, start=3), x(2, 3, start=7))",
     "F.binary_cross_entropy_with_logits(x(3), p(3))",
-    "T.dist(x(3), x(3, start=3))", "x(2, 3).logsumexp(1)",
+    "T.dist(x(3), x(3, start=3))",
+    "x(2, 3).logsumexp(1)",
     "F.interpolate(x(1, 1, 4), scale_factor=2.0)",
     "F.interpolate(x(1, 1, 2, 2), scale_factor=2.0)",
     "F.interpolate(x(1, 1, 2, 2), scale_factor=2.0, mode='bilinear')",
     "F.interpolate(x(1, 1, 2, 2), scale_factor=2.0, mode='bicubic')",
     # With a dtype: sums and their like.
-    "x(3).prod()", "x(2, 3).prod(1)", "x(2, 3).softmax(1)",
-    "F.softmax(x(2, 3), 1)", "x(2, 3).log_softmax(1)", "x(2, 3).cumsum(1)",
-    "x(2, 3).cumprod(1)", "x(2, 3).sum()", "x(2, 3).sum(1)",
-    "x(2, 3).norm()", "x(2, 3).norm(dim=1)", "T.norm(x(2, 3), 1)",
-    "T.linalg.vector_norm(x(3))", "F.normalize(x(2, 3)).norm()",
-    "F.pairwise_distance(x(2, 3), x(2, 3, start=3))", "T.trapezoid(x(3))",
-    "T.trapezoid(x(3), x(3))", "T.cumulative_trapezoid(x(3))",
-    "T.cumulative_trapezoid(x(3), x(3))", "T.renorm(x(2, 3), 2, 0, 0.5)",
-]  # fmt: skip
+    "x(3).prod()",
+    "x(2, 3).prod(1)",
+    "x(2, 3).softmax(1)",
+    "F.softmax(x(2, 3), 1)",
+    "x(2, 3).log_softmax(1)",
+    "x(2, 3).cumsum(1)",
+    "x(2, 3).cumprod(1)",
+    "x(2, 3).sum()",
+    "x(2, 3).sum(1)",
+    "x(2, 3).norm()",
+    "x(2, 3).norm(dim=1)",
+    "T.norm(x(2, 3), 1)",
+    "T.linalg.vector_norm(x(3))",
+    "F.normalize(x(2, 3)).norm()",
+    "F.pairwise_distance(x(2, 3), x(2, 3, start=3))",
+    "T.trapezoid(x(3))",
+    "T.trapezoid(x(3), x(3))",
+    "T.cumulative_trapezoid(x(3))",
+    "T.cumulative_trapezoid(x(3), x(3))",
+    "T.renorm(x(2, 3), 2, 0, 0.5)",
+]
 PROMOTE = [
     "T.addcdiv({}(3), x(3), x(3, start=2))",
     "T.addcmul({}(3), x(3), x(3, start=2))",
@@ -88,12 +119,18 @@ PROMOTE = [
     "T.scatter_add({}(3), 0, t([0]), x(1))",
 ]
 NEITHER = [
-    "x(3) + x(3)", "x(3).relu()", "F.gelu(x(3))", "x(3).mean()", "x(3).abs()",
-    "F.max_pool2d(x(1, 1, 4, 4), 2)", "F.embedding(t([0, 1]), x(2, 3))",
-    "T.cat([x(2), x(2)])", "F.batch_norm(x(2, 3), x(3), p(3))",
+    "x(3) + x(3)",
+    "x(3).relu()",
+    "F.gelu(x(3))",
+    "x(3).mean()",
+    "x(3).abs()",
+    "F.max_pool2d(x(1, 1, 4, 4), 2)",
+    "F.embedding(t([0, 1]), x(2, 3))",
+    "T.cat([x(2), x(2)])",
+    "F.batch_norm(x(2, 3), x(3), p(3))",
     "T.mm(x(2, 2), x(2, 2), out=T.empty(2, 2, dtype=x(1).dtype))",
     "x(2, 2).clone().addmm_(x(2, 2), x(2, 2))",
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -106,9 +143,7 @@ def evaluate(hotaru, cuda):
             if taken is not None:
                 for name in "xp":
                     make = scope[name]
-                    scope[name] = lambda *a, make=make, **k: make(*a, **k).to(
-                        taken
-                    )
+                    scope[name] = lambda *a, make=make, **k: make(*a, **k).to(taken)
             if low is None:
                 return eval(text, scope)
             with hotaru.autocast("cuda", dtype=low):

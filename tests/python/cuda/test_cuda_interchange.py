@@ -72,9 +72,11 @@ def test_array_interface_keeps_its_owner():
 def test_a_host_pointer_is_no_device_memory():
     x = torch.arange(4.0)
     described = {
-        "typestr": "<f4", "shape": (4,), "data": (x.data_ptr(), False),
+        "typestr": "<f4",
+        "shape": (4,),
+        "data": (x.data_ptr(), False),
         "version": 2,
-    }  # fmt: skip
+    }
     with pytest.raises(ValueError, match="resides on host memory"):
         torch.as_tensor(Foreign(described))
 

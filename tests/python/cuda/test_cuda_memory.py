@@ -10,9 +10,14 @@ import hotaru as torch
 
 MIB = 1 << 20
 COUNTERS = (
-    "active", "active_bytes", "allocated_bytes", "allocation",
-    "requested_bytes", "reserved_bytes", "segment",
-)  # fmt: skip
+    "active",
+    "active_bytes",
+    "allocated_bytes",
+    "allocation",
+    "requested_bytes",
+    "reserved_bytes",
+    "segment",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -72,9 +77,7 @@ def test_stats_have_pytorchs_names_in_order():
         assert stats[f"{counter}.all.current"] == (
             stats[f"{counter}.all.allocated"] - stats[f"{counter}.all.freed"]
         )
-        assert (
-            stats[f"{counter}.all.peak"] >= stats[f"{counter}.all.current"] >= 0
-        )
+        assert stats[f"{counter}.all.peak"] >= stats[f"{counter}.all.current"] >= 0
     assert stats["requested_bytes.all.current"] >= x.numel() * 4
     nested = torch.cuda.memory_stats_as_nested_dict(0)
     assert (
@@ -130,8 +133,7 @@ def test_summary_is_a_table():
     )
     assert lines[3].startswith("|            CUDA OOMs: ")
     assert lines[5] == (
-        "|        Metric         | Cur Usage  | Peak Usage | Tot Alloc  "
-        "| Tot Freed  |"
+        "|        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  |"
     )
     assert sum("from large pool" in line for line in lines) == 7
     short = torch.cuda.memory_summary(0, abbreviated=True)
@@ -181,9 +183,7 @@ def test_fraction_limits_the_process():
     assert torch.cuda.get_per_process_memory_fraction() == 1.0
     torch.cuda.set_per_process_memory_fraction(256 * MIB / total)
     try:
-        assert torch.cuda.get_per_process_memory_fraction("cuda") == (
-            256 * MIB / total
-        )
+        assert torch.cuda.get_per_process_memory_fraction("cuda") == (256 * MIB / total)
         kept = torch.empty(128 * MIB, dtype=torch.uint8, device="cuda")
         with pytest.raises(torch.OutOfMemoryError):
             torch.empty(256 * MIB, dtype=torch.uint8, device="cuda")
@@ -231,8 +231,11 @@ def test_a_small_device_fills_up_and_recovers(run):
         HOTARU_SOFT_GPU_MEMORY="67108864",
     )
     assert printed.splitlines() == [
-        "67108864", "True", "CUDA out of memory", "8388608.0",
-    ]  # fmt: skip
+        "67108864",
+        "True",
+        "CUDA out of memory",
+        "8388608.0",
+    ]
 
 
 def test_devices_count_apart(two_devices):

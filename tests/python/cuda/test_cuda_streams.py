@@ -22,9 +22,7 @@ def test_streams_print_compare_and_know_their_device():
     )
     default = torch.cuda.default_stream()
     assert isinstance(default, torch.cuda.Stream)
-    assert repr(default) == (
-        "<torch.cuda.Stream device=cuda:0 cuda_stream=0x0>"
-    )
+    assert repr(default) == ("<torch.cuda.Stream device=cuda:0 cuda_stream=0x0>")
     assert default == torch.cuda.current_stream()
     assert default.__cuda_stream__() == (0, 0)
     assert stream._as_parameter_.value == stream.cuda_stream
@@ -63,10 +61,7 @@ def test_a_block_sends_its_operators_to_a_stream():
 
 def test_a_block_restores_after_an_error():
     before = torch.cuda.current_stream()
-    with (
-        pytest.raises(ZeroDivisionError),
-        torch.cuda.stream(torch.cuda.Stream()),
-    ):
+    with pytest.raises(ZeroDivisionError), torch.cuda.stream(torch.cuda.Stream()):
         1 / 0  # noqa: B018
     assert torch.cuda.current_stream() == before
 
@@ -166,8 +161,7 @@ def test_events_stay_on_their_device_but_any_stream_waits(two_devices):
     event.record()
     far = torch.cuda.Stream(1)
     with pytest.raises(
-        RuntimeError,
-        match="Event device 0 does not match recording stream's device 1",
+        RuntimeError, match="Event device 0 does not match recording stream's device 1"
     ):
         event.record(far)
     event.wait(far)

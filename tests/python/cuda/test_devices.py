@@ -25,8 +25,12 @@ def test_asking_uses_no_device(run):
         "print(torch.cuda.is_initialized())\n"
     )
     assert printed.splitlines() == [
-        "False", "True True", "OrderedDict() 0", "False", "True",
-    ]  # fmt: skip
+        "False",
+        "True True",
+        "OrderedDict() 0",
+        "False",
+        "True",
+    ]
 
 
 def test_import_and_seeds_load_no_driver(run):
@@ -77,9 +81,7 @@ def test_device_of_a_tensor_becomes_current(two_devices):
 def test_current_device_is_each_threads_own(two_devices):
     seen = []
     torch.cuda.set_device(1)
-    thread = threading.Thread(
-        target=lambda: seen.append(torch.cuda.current_device())
-    )
+    thread = threading.Thread(target=lambda: seen.append(torch.cuda.current_device()))
     thread.start()
     thread.join()
     assert seen == [0]
@@ -97,10 +99,7 @@ def test_properties_print_and_agree():
     )
     assert torch.cuda.get_device_name() == properties.name
     assert torch.cuda.get_device_name("cuda:0") == properties.name
-    assert torch.cuda.get_device_capability() == (
-        properties.major,
-        properties.minor,
-    )
+    assert torch.cuda.get_device_capability() == (properties.major, properties.minor)
     assert properties.warp_size == 32
     assert properties.total_memory == torch.cuda.mem_get_info()[1]
     with pytest.raises(AttributeError):
@@ -141,9 +140,7 @@ def test_wrong_indices(device):
 
 
 def test_other_things_than_devices():
-    with pytest.raises(
-        ValueError, match="Expected a cuda device, but got: cpu"
-    ):
+    with pytest.raises(ValueError, match="Expected a cuda device, but got: cpu"):
         torch.cuda.set_device("cpu")
     with pytest.raises(ValueError, match="with a specified index or an integ"):
         torch.cuda.set_device("cuda")

@@ -44,8 +44,7 @@ def test_convolution(hotaru, near, x, w, options, dtype):
     pixels = (x[0], *x[2:])
     terms = max(*(product(s) for s in (x, w, pixels)), 1)
     near(lambda *a: f(*a, **options), *tensors, terms=terms, scale=terms)
-    near(lambda a, b: f(a, b, **options), *tensors[:2], terms=terms,
-         scale=terms)  # fmt: skip
+    near(lambda a, b: f(a, b, **options), *tensors[:2], terms=terms, scale=terms)
 
 
 TRANSPOSED = [
@@ -83,19 +82,34 @@ def test_convolution_of_channels_last(hotaru, near, dims, dtype):
     w = random(hotaru, 4, 2, *[3, 3, 3][:dims], dtype=dtype)
     options = {"groups": 2, "padding": 1, "stride": 2}
     for a, b in ((x.to(memory_format=form), w), (x, w.to(memory_format=form))):
-        near(lambda *t: f(*t, **options), a, b, b[:, 0].flatten()[:4],
-             terms=800, scale=800)  # fmt: skip
+        near(
+            lambda *t: f(*t, **options),
+            a,
+            b,
+            b[:, 0].flatten()[:4],
+            terms=800,
+            scale=800,
+        )
         near(lambda *t: back(*t, **options), a, b, terms=800, scale=800)
         # The library's stand-in has no kernel for dilations.
-        near(lambda *t: f(*t, padding=2, dilation=2, groups=2), a, b,
-             terms=800, scale=800)  # fmt: skip
+        near(
+            lambda *t: f(*t, padding=2, dilation=2, groups=2),
+            a,
+            b,
+            terms=800,
+            scale=800,
+        )
 
 
 def test_convolution_of_integers(hotaru, near):
     x = (random(hotaru, 2, 4, 7, 7) * 9).to(hotaru.int64)
     w = (random(hotaru, 6, 2, 3, 3) * 9).to(hotaru.int64)
-    near(lambda a, b: hotaru.nn.functional.conv2d(a, b, groups=2, padding=1),
-         x, w, gradients=False)  # fmt: skip
+    near(
+        lambda a, b: hotaru.nn.functional.conv2d(a, b, groups=2, padding=1),
+        x,
+        w,
+        gradients=False,
+    )
 
 
 def test_convolution_differentiated_twice(hotaru, cuda):
@@ -123,8 +137,9 @@ def test_folding(hotaru, near):
     x = random(hotaru, 2, 3, 8, 9)
     options = {"dilation": (1, 2), "padding": (1, 0), "stride": (2, 1)}
     near(lambda a: f.unfold(a, (3, 2), **options), x)
-    near(lambda a: f.unfold(a, (3, 2), **options), x.half(), terms=6,
-         scale=6, each=True)  # fmt: skip
+    near(
+        lambda a: f.unfold(a, (3, 2), **options), x.half(), terms=6, scale=6, each=True
+    )
     columns = f.unfold(x, (3, 2), **options)
     near(lambda a: f.fold(a, (8, 9), (3, 2), **options), columns)
 
@@ -185,11 +200,12 @@ def test_binary_cross_entropy(hotaru, near, cuda):
     near(lambda a: f(a, target.to(a.device)), x)
     cases = {(1.5, 0.5): "input", (0.5, -1.0): "target", (2.0, 2.0): "input"}
     for (bad, wanted), name in cases.items():
-        loss = f(hotaru.tensor([0.5, bad], device=cuda),
-                 hotaru.tensor([0.5, wanted], device=cuda))  # fmt: skip
+        loss = f(
+            hotaru.tensor([0.5, bad], device=cuda),
+            hotaru.tensor([0.5, wanted], device=cuda),
+        )
         with pytest.raises(
-            RuntimeError,
-            match=f"all elements of {name} should be between 0 and 1",
+            RuntimeError, match=f"all elements of {name} should be between 0 and 1"
         ):
             loss.cpu()
 
@@ -210,10 +226,14 @@ def flat(out):
 @pytest.mark.parametrize("kind", LAYERS)
 @pytest.mark.parametrize(
     "options",
-    [{}, {"num_layers": 2, "bidirectional": True}, {"bias": False},
-     {"batch_first": True}],
+    [
+        {},
+        {"num_layers": 2, "bidirectional": True},
+        {"bias": False},
+        {"batch_first": True},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_recurrent_layers(hotaru, cuda, kind, options):
     results = []
     for device in ("cpu", cuda):
@@ -253,8 +273,14 @@ def test_recurrent_cells_and_packed_sequences(hotaru, cuda, kind):
 def test_batch_norm(hotaru, near):
     f = hotaru.nn.functional.batch_norm
     x, w, b = (random(hotaru, *s) for s in ((4, 3, 5, 7), (3,), (3,)))
-    near(lambda *a: f(a[0], None, None, a[1], a[2], training=True), x, w, b,
-         terms=200, scale=30.0)  # fmt: skip
+    near(
+        lambda *a: f(a[0], None, None, a[1], a[2], training=True),
+        x,
+        w,
+        b,
+        terms=200,
+        scale=30.0,
+    )
 
 
 # The article's networks: it writes no forward(), and the CNN's last layer

@@ -87,12 +87,8 @@ def test_accelerator_without_a_device(run):
         "told(lambda: torch.accelerator.set_device_index('cuda:0'))\n",
         HOTARU_CUDA_DRIVER=NOWHERE,
     )
-    none = (
-        "RuntimeError Cannot access accelerator device when none is available."
-    )
-    assert printed.splitlines() == [
-        none, none, "RuntimeError Accelerator expected",
-    ]  # fmt: skip
+    none = "RuntimeError Cannot access accelerator device when none is available."
+    assert printed.splitlines() == [none, none, "RuntimeError Accelerator expected"]
 
 
 def test_loader_warns_and_does_not_pin(run):
@@ -112,9 +108,7 @@ def test_loader_warns_and_does_not_pin(run):
 
 
 def test_wrong_kinds_of_device_need_no_driver():
-    with pytest.raises(
-        RuntimeError, match="Invalid device, must be cuda device"
-    ):
+    with pytest.raises(RuntimeError, match="Invalid device, must be cuda device"):
         torch.ones(2).cuda("cpu")
 
 
@@ -141,10 +135,13 @@ def test_a_forked_child_is_told(run):
         "CUDA with multiprocessing, you must use the 'spawn' start method"
     )
     assert printed.splitlines() == [
-        bad_fork, bad_fork, bad_fork, "no error",
+        bad_fork,
+        bad_fork,
+        bad_fork,
+        "no error",
         "False tensor([2., 2.])",
         "0 tensor([1., 1.], device='cuda:0')",
-    ]  # fmt: skip
+    ]
 
 
 def test_a_child_uses_cuda_that_its_parent_only_asked_about(run):

@@ -10,15 +10,12 @@ SIZES = [*range(70), 8192 * 321 + 5]
 
 def stepped(torch, name, device, dtype, **options):
     values = [
-        torch.linspace(-1, 1, n, dtype=dtype).to(device).requires_grad_()
-        for n in SIZES
+        torch.linspace(-1, 1, n, dtype=dtype).to(device).requires_grad_() for n in SIZES
     ]
     optimizer = getattr(torch.optim, name)(values, lr=0.1, **options)
     for k in range(2):
         for x in values:
-            x.grad = torch.linspace(k - 1, k + 1, x.numel(), dtype=dtype).to(
-                device
-            )
+            x.grad = torch.linspace(k - 1, k + 1, x.numel(), dtype=dtype).to(device)
         optimizer.step()
     return [x.detach().cpu() for x in values], optimizer
 
@@ -60,10 +57,17 @@ def test_rate_and_scale_on_the_device(hotaru, cuda):
     optimizer.step()
     assert x.tolist() == [0.0] * 5
     torch._fused_sgd_(
-        [x.detach()], [x.grad], [], weight_decay=0.0, momentum=0.0,
-        lr=torch.tensor(0.25, device=cuda), dampening=0.0, nesterov=False,
-        maximize=True, is_first_step=False,
-    )  # fmt: skip
+        [x.detach()],
+        [x.grad],
+        [],
+        weight_decay=0.0,
+        momentum=0.0,
+        lr=torch.tensor(0.25, device=cuda),
+        dampening=0.0,
+        nesterov=False,
+        maximize=True,
+        is_first_step=False,
+    )
     assert x.tolist() == [0.5] * 5
 
 
@@ -82,9 +86,7 @@ def test_a_whole_step_as_a_graph(hotaru, cuda, name, options):
     def losses(compiled):
         torch.manual_seed(0)
         net = torch.nn.Linear(4, 3).to(cuda)
-        optimizer = getattr(torch.optim, name)(
-            net.parameters(), lr=0.1, **options
-        )
+        optimizer = getattr(torch.optim, name)(net.parameters(), lr=0.1, **options)
         schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
 
         def step(x):

@@ -22,10 +22,7 @@ def saved(value) -> io.BytesIO:
 def with_location(value, location: str) -> io.BytesIO:
     """A file whose tensors of the first GPU are said to be elsewhere."""
     file = io.BytesIO()
-    with (
-        zipfile.ZipFile(saved(value)) as source,
-        zipfile.ZipFile(file, "w") as target,
-    ):
+    with zipfile.ZipFile(saved(value)) as source, zipfile.ZipFile(file, "w") as target:
         for name in source.namelist():
             data = source.read(name)
             if name.endswith("data.pkl"):
@@ -85,10 +82,15 @@ def test_files_of_a_gpu_load_on_the_cpu(on_gpu, where):
 @pytest.mark.parametrize(
     "where",
     [
-        "cuda", "cuda:0", GPU, torch.device("cuda"), {"cpu": "cuda:0"},
-        {"cpu": GPU}, lambda storage, location: storage.cuda(),
+        "cuda",
+        "cuda:0",
+        GPU,
+        torch.device("cuda"),
+        {"cpu": "cuda:0"},
+        {"cpu": GPU},
+        lambda storage, location: storage.cuda(),
     ],
-)  # fmt: skip
+)
 def test_files_of_the_cpu_load_on_a_gpu(on_cpu, where):
     loaded = torch.load(saved(on_cpu), map_location=where)
     assert loaded["base"].device == GPU
@@ -170,8 +172,7 @@ def test_files_of_a_gpu_on_a_machine_without(run, tmp_path, where):
     path = str(tmp_path / "gpu.pt")
     torch.save(torch.ones(2, device="cuda"), path)
     printed = run(
-        NO_DRIVER.format(path=path, where=where),
-        HOTARU_CUDA_DRIVER="/nonexistent",
+        NO_DRIVER.format(path=path, where=where), HOTARU_CUDA_DRIVER="/nonexistent"
     )
     assert printed == (
         "Attempting to deserialize object on a CUDA device but "

@@ -20,20 +20,20 @@ def test_tensors_made_on_the_cpu(options):
 @pytest.mark.parametrize(
     "device",
     [
-        torch.device("cuda:0"), torch.device("cuda"), torch.device(0),
-        "cuda:0", "cuda", 0,
+        torch.device("cuda:0"),
+        torch.device("cuda"),
+        torch.device(0),
+        "cuda:0",
+        "cuda",
+        0,
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_tensors_made_on_a_gpu(device):
     made = torch.tensor([0.1, 0.2], device=device)
     assert str(made) == "tensor([0.1000, 0.2000], device='cuda:0')"
-    assert str(torch.ones(2, device=device)) == (
-        "tensor([1., 1.], device='cuda:0')"
-    )
-    assert str(torch.zeros(2, device=device)) == (
-        "tensor([0., 0.], device='cuda:0')"
-    )
+    assert str(torch.ones(2, device=device)) == ("tensor([1., 1.], device='cuda:0')")
+    assert str(torch.zeros(2, device=device)) == ("tensor([0., 0.], device='cuda:0')")
 
 
 @pytest.fixture
@@ -73,18 +73,14 @@ def test_cuda_and_cpu(t_cpu, t_gpu):
     assert str(t_cpu.cuda().device) == "cuda:0"
     assert str(t_cpu.cuda(0).device) == "cuda:0"
     assert str(t_cpu.cuda("cuda:0").device) == "cuda:0"
-    with pytest.raises(
-        RuntimeError, match="Invalid device, must be cuda device"
-    ):
+    with pytest.raises(RuntimeError, match="Invalid device, must be cuda device"):
         t_cpu.cuda("cpu").device  # noqa: B018
     assert str(t_gpu.cpu().device) == "cpu"
 
 
 def test_an_index_that_is_not_there(t_cpu):
     missing = torch.cuda.device_count()
-    with pytest.raises(
-        RuntimeError, match="CUDA error: invalid device ordinal"
-    ):
+    with pytest.raises(RuntimeError, match="CUDA error: invalid device ordinal"):
         t_cpu.cuda(missing).device  # noqa: B018
 
 
@@ -97,9 +93,7 @@ def test_tensors_that_are_there_already(t_cpu, t_gpu):
 
 def test_the_device_that_there_is():
     device = (
-        torch.device("cuda:0")
-        if torch.cuda.is_available()
-        else torch.device("cpu")
+        torch.device("cuda:0") if torch.cuda.is_available() else torch.device("cpu")
     )
     assert str(device) == "cuda:0"
     t = torch.tensor([0.1, 0.2], device=device)
@@ -143,9 +137,7 @@ def test_modules_refuse_tensors_of_another_device(net, t_cpu):
 
 def test_the_whole_program(net, t_gpu):
     device = (
-        torch.device("cuda:0")
-        if torch.cuda.is_available()
-        else torch.device("cpu")
+        torch.device("cuda:0") if torch.cuda.is_available() else torch.device("cpu")
     )
     torch.tensor([0.1, 0.2], device=device)
     torch.manual_seed(0)

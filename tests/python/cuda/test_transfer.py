@@ -10,10 +10,19 @@ import pytest
 import hotaru as torch
 
 DTYPES = [
-    torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int8,
-    torch.uint8, torch.int16, torch.int32, torch.int64, torch.bool,
-    torch.complex64, torch.complex128,
-]  # fmt: skip
+    torch.float32,
+    torch.float64,
+    torch.float16,
+    torch.bfloat16,
+    torch.int8,
+    torch.uint8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.bool,
+    torch.complex64,
+    torch.complex128,
+]
 GPU = torch.device("cuda:0")
 
 
@@ -184,9 +193,7 @@ def test_modules_move_in_place():
     assert (weight.device, weight.dtype) == (GPU, torch.float64)
     assert net[1].num_batches_tracked.dtype == torch.int64
     net.load_state_dict(
-        torch.nn.Sequential(
-            torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3)
-        ).state_dict()
+        torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3)).state_dict()
     )
     assert weight.device == GPU
     made = torch.nn.Linear(2, 2, device="cpu").to(device="cuda:0")
@@ -227,7 +234,5 @@ def test_texts_name_the_device():
     assert x.type() == "torch.cuda.FloatTensor"
     with pytest.raises(TypeError, match="cuda:0 device type tensor to numpy"):
         x.numpy()
-    with pytest.raises(
-        RuntimeError, match="Invalid device, must be cuda device"
-    ):
+    with pytest.raises(RuntimeError, match="Invalid device, must be cuda device"):
         x.cuda("cpu")

@@ -131,7 +131,5 @@ def measure(inbox, answers) -> None:
     """Answers twice how long the memory of tensors is, and if it is shared."""
     for _ in range(2):
         got = inbox.get()
-        answers.put(
-            [(t.untyped_storage().nbytes(), t.is_shared()) for t in got]
-        )
+        answers.put([(t.untyped_storage().nbytes(), t.is_shared()) for t in got])
         del got

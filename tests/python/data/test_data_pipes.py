@@ -86,12 +86,7 @@ def test_files_in_order_by_pattern_and_their_contents(tmp_path):
     all_of_them = FileLister(root, ["*.txt", "c*"], recursive=True)
     opened = all_of_them.open_files("rt")
     pairs = list(opened.read_from_stream())
-    assert [text for _, text in pairs] == [
-        "a.txt",
-        "b.txt",
-        "c.bin",
-        "sub/d.txt",
-    ]
+    assert [text for _, text in pairs] == ["a.txt", "b.txt", "c.bin", "sub/d.txt"]
     with (
         pytest.warns(UserWarning, match="No such file"),
         pytest.raises(FileNotFoundError),
@@ -178,10 +173,20 @@ def test_numpy_states_of_workers():
 @pytest.mark.filterwarnings("ignore:Lambda function is not supported")
 @pytest.mark.parametrize(
     "name",
-    ["iter.callable", "iter.combinatorics", "iter.combining",
-     "iter.forking", "iter.grouping", "iter.selecting", "iter.streamreader",
-     "map.callable", "map.combinatorics", "map.combining", "map.grouping"],
-)  # fmt: skip
+    [
+        "iter.callable",
+        "iter.combinatorics",
+        "iter.combining",
+        "iter.forking",
+        "iter.grouping",
+        "iter.selecting",
+        "iter.streamreader",
+        "map.callable",
+        "map.combinatorics",
+        "map.combining",
+        "map.grouping",
+    ],
+)
 def test_examples_in_the_documentation(name):
     module = importlib.import_module(f"hotaru.utils.data.datapipes.{name}")
     failed, attempted = doctest.testmod(module)

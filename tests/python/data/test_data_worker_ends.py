@@ -53,9 +53,7 @@ def test_dead_worker_is_reported(end, cause, workers):
 def test_dead_worker_is_reported_though_its_child_lives():
     batches = iter(
         DataLoader(
-            data_sets.Dying(4, 1, signal.SIGKILL, grandchild=True),
-            1,
-            num_workers=1,
+            data_sets.Dying(4, 1, signal.SIGKILL, grandchild=True), 1, num_workers=1
         )
     )
     sleeper = next(batches)[0].item()
@@ -76,9 +74,7 @@ def test_worker_killed_from_outside_while_the_parent_waits():
 
 
 def test_timeout():
-    batches = iter(
-        DataLoader(data_sets.Stuck(4), 1, num_workers=1, timeout=0.1)
-    )
+    batches = iter(DataLoader(data_sets.Stuck(4), 1, num_workers=1, timeout=0.1))
     with pytest.raises(RuntimeError, match=r"timed out after 0\.1 seconds"):
         next(batches)
     batches._workers[0].kill()
@@ -142,9 +138,7 @@ def test_dataset_that_cannot_be_pickled():
     class Local(data_sets.Rows):
         pass
 
-    loader = DataLoader(
-        Local(3), num_workers=1, multiprocessing_context="spawn"
-    )
+    loader = DataLoader(Local(3), num_workers=1, multiprocessing_context="spawn")
     with pytest.warns(UserWarning, match="Got pickle error"):  # noqa: SIM117
         with pytest.raises((AttributeError, TypeError)):
             iter(loader)

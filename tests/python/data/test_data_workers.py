@@ -140,9 +140,7 @@ def test_worker_may_keep_what_it_sends():
             kept.append(data.default_collate(samples))
         return kept[0]
 
-    loader = DataLoader(
-        data_sets.Rows(40), 2, num_workers=1, collate_fn=collate
-    )
+    loader = DataLoader(data_sets.Rows(40), 2, num_workers=1, collate_fn=collate)
     for rows, index in loader:
         assert index.tolist() == [0, 1]
         assert rows[:, 7].tolist() == [0.0, 1.0]
@@ -163,9 +161,7 @@ def test_layouts_dtypes_and_classes_survive():
         "parameter": hotaru.nn.Parameter(large.clone()),
         "twice": [large, large],
     }
-    loader = DataLoader(
-        [0], num_workers=1, collate_fn=lambda samples: dict(batch)
-    )
+    loader = DataLoader([0], num_workers=1, collate_fn=lambda samples: dict(batch))
     got = next(iter(loader))
     pairs = [(batch[k], got[k]) for k in batch if k != "twice"]
     pairs += zip(batch["twice"], got["twice"])
@@ -182,9 +178,7 @@ class _Wrapper(hotaru.Tensor):
 
     @staticmethod
     def __new__(cls, data, tag=None):
-        made = hotaru.Tensor._make_wrapper_subclass(
-            cls, data.size(), dtype=data.dtype
-        )
+        made = hotaru.Tensor._make_wrapper_subclass(cls, data.size(), dtype=data.dtype)
         made.inner, made.tag = data, tag
         return made
 
@@ -210,9 +204,7 @@ def _tagged(items):
 
 @pytest.mark.parametrize("collate", [_wrapped, _tagged])
 def test_subclasses_come_with_what_they_have(collate):
-    batches = list(
-        DataLoader([1, 2], batch_size=1, num_workers=1, collate_fn=collate)
-    )
+    batches = list(DataLoader([1, 2], batch_size=1, num_workers=1, collate_fn=collate))
     assert [batch.tag for batch in batches] == ["tag", "tag"]
     assert {type(batch) for batch in batches} == {type(collate([1]))}
     values = [
@@ -272,10 +264,7 @@ assert all(rows[0, 0].item() == i for i, (rows, _) in enumerate(kept))
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_other_ways_to_start(method):
     loader = DataLoader(
-        data_sets.Rows(6),
-        2,
-        num_workers=2,
-        multiprocessing_context=method,
+        data_sets.Rows(6), 2, num_workers=2, multiprocessing_context=method
     )
     assert [index.tolist() for _, index in loader] == [[0, 1], [2, 3], [4, 5]]
 
@@ -341,9 +330,7 @@ def test_streams_before_and_inside_of_workers():
 
 
 def test_persistent_workers_stay_and_begin_again():
-    loader = DataLoader(
-        data_sets.Rows(20), 2, num_workers=2, persistent_workers=True
-    )
+    loader = DataLoader(data_sets.Rows(20), 2, num_workers=2, persistent_workers=True)
     batches = iter(loader)
     first = [process.pid for process in batches._workers]
     next(batches)  # leaves the rest of the epoch under way

@@ -70,9 +70,7 @@ def test_tensor_with_a_history_stays():
 
 def test_parameter_and_leaf_keep_requires_grad():
     ours, theirs = mp.Pipe(duplex=False)
-    theirs.send(
-        (hotaru.nn.Parameter(hotaru.ones(2)), hotaru.ones(1).requires_grad_())
-    )
+    theirs.send((hotaru.nn.Parameter(hotaru.ones(2)), hotaru.ones(1).requires_grad_()))
     parameter, leaf = ours.recv()
     assert isinstance(parameter, hotaru.nn.Parameter)
     assert parameter.requires_grad
@@ -156,9 +154,7 @@ def test_storages_are_shared():
     numbers = hotaru.zeros(4)
     storage = numbers[1:3].untyped_storage()
     empty = hotaru.empty(0).untyped_storage()
-    process = context.Process(
-        target=data_sets.count_bytes, args=(storage, empty)
-    )
+    process = context.Process(target=data_sets.count_bytes, args=(storage, empty))
     process.start()
     process.join()
     assert process.exitcode == 0

@@ -26,9 +26,7 @@ class Twos(MapDataPipe):
         return 2
 
 
-@pytest.mark.parametrize(
-    ("base", "kind"), [(IterDataPipe, Ones), (MapDataPipe, Twos)]
-)
+@pytest.mark.parametrize(("base", "kind"), [(IterDataPipe, Ones), (MapDataPipe, Twos)])
 def test_hooks_are_those_of_a_kind_of_pipes(base, kind):
     pipe = kind()
     try:

@@ -29,9 +29,7 @@ def test_the_first_indices_of_many_are_cheap(replacement):
 
 
 def test_the_first_batch_of_a_loader_is_cheap():
-    sampler = data.RandomSampler(
-        range(10), replacement=True, num_samples=int(1e15)
-    )
+    sampler = data.RandomSampler(range(10), replacement=True, num_samples=int(1e15))
     loader = data.DataLoader(range(10), sampler=sampler, batch_size=4)
     assert len(next(iter(loader))) == 4
 

@@ -166,9 +166,7 @@ def test_the_storage_of_a_batch_stays_while_somebody_looks():
         batch = hotaru.utils.data.default_collate(samples)[0]
         return batch.untyped_storage()
 
-    loader = DataLoader(
-        data_sets.Rows(40), 2, num_workers=1, collate_fn=collate
-    )
+    loader = DataLoader(data_sets.Rows(40), 2, num_workers=1, collate_fn=collate)
     for number, storage in enumerate(list(loader)):
         rows = hotaru.empty(0).set_(storage)[: 2 * data_sets.WIDTH]
         assert rows.view(2, -1)[:, 3].tolist() == [2.0 * number, 2 * number + 1]
@@ -253,9 +251,7 @@ def test_a_worker_shares_what_it_has():
                 super().__init__(50)
             return super().__getitem__(i)
 
-    loader = DataLoader(
-        Own(), batch_size=None, num_workers=1, prefetch_factor=1
-    )
+    loader = DataLoader(Own(), batch_size=None, num_workers=1, prefetch_factor=1)
     kept = []
     for view, last in loader:
         view[-1] = 5
@@ -287,9 +283,7 @@ def test_a_part_of_shared_memory_is_found_again():
     assert got.untyped_storage().nbytes() == 24
     all_of_it[2] = 20
     assert got[0] == 20
-    ((got, _),) = DataLoader(
-        [0], num_workers=1, collate_fn=lambda _: (part, whole)
-    )
+    ((got, _),) = DataLoader([0], num_workers=1, collate_fn=lambda _: (part, whole))
     got[1] = 30
     assert whole[3] == 30
 
@@ -340,9 +334,7 @@ def test_whatever_has_an_element_in_common_is_together(drawn):
     for i, a in enumerate(views):
         for b in views[:i]:
             if set(a.reshape(-1).tolist()) & set(b.reshape(-1).tolist()):
-                assert any(
-                    {id(a), id(b)} <= {id(t) for t in group} for group in groups
-                )
+                assert any({id(a), id(b)} <= {id(t) for t in group} for group in groups)
 
 
 def test_what_is_told_apart():

@@ -27,13 +27,8 @@ class Batched:
 
 def test_datasets_that_can_are_asked_once():
     many = Batched()
-    assert StackDataset(many, "abcd").__getitems__([0, 2]) == [
-        (0, "a"),
-        (20, "c"),
-    ]
-    assert StackDataset(x=many, y="abcd").__getitems__([3]) == [
-        {"x": 30, "y": "d"}
-    ]
+    assert StackDataset(many, "abcd").__getitems__([0, 2]) == [(0, "a"), (20, "c")]
+    assert StackDataset(x=many, y="abcd").__getitems__([3]) == [{"x": 30, "y": "d"}]
     assert many.asked == [[0, 2], [3]]
 
 

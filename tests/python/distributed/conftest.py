@@ -27,9 +27,7 @@ class World:
         """Returns what each rank did; AssertionError if one raised or died."""
         outcomes = self.outcomes(size, f, timeout, **kwargs)
         for rank, outcome in enumerate(outcomes):
-            assert not isinstance(outcome, FailedRankError), (
-                f"rank {rank}: {outcome}"
-            )
+            assert not isinstance(outcome, FailedRankError), f"rank {rank}: {outcome}"
         return outcomes
 
     def outcomes(self, size: int, f, timeout: float = 30, **kwargs) -> list:
@@ -54,10 +52,7 @@ class World:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             signal.alarm(60)
             try:
-                outcome = (
-                    True,
-                    self._in_world(rank, size, path, f, timeout, kwargs),
-                )
+                outcome = (True, self._in_world(rank, size, path, f, timeout, kwargs))
             except BaseException:
                 outcome = False, traceback.format_exc()
             with os.fdopen(write, "wb") as pipe:

@@ -52,9 +52,11 @@ def reductions(r, n):
     total = n * (n + 1) // 2
     for dtype in (*FLOATS, *WHOLE):
         for op, expected in (
-            (OPS.SUM, total), (OPS.MAX, n), (OPS.MIN, 1),
+            (OPS.SUM, total),
+            (OPS.MAX, n),
+            (OPS.MIN, 1),
             (OPS.PRODUCT, 2 if n == 2 else 6),
-        ):  # fmt: skip
+        ):
             t = full(3, r + 1, dtype)
             there = t.data_ptr()
             dist.all_reduce(t, op)
@@ -137,12 +139,14 @@ def messages(r, n):
         assert t.tolist() == [7] * 3
     after, before = (r + 1) % n, (r - 1) % n
     t, long = full(2, -1), full(1 << 16, -1)
-    works = dist.batch_isend_irecv([
-        dist.P2POp(dist.isend, full(2, r), after),
-        dist.P2POp(dist.irecv, t, before),
-        dist.P2POp(dist.isend, full(1 << 16, r), after),
-        dist.P2POp(dist.irecv, long, before),
-    ])  # fmt: skip
+    works = dist.batch_isend_irecv(
+        [
+            dist.P2POp(dist.isend, full(2, r), after),
+            dist.P2POp(dist.irecv, t, before),
+            dist.P2POp(dist.isend, full(1 << 16, r), after),
+            dist.P2POp(dist.irecv, long, before),
+        ]
+    )
     for work in works:
         work.wait()
     assert t.tolist() == [before] * 2
@@ -311,8 +315,9 @@ def sharded(r, n):
     for step in range(3):
         x, y = batch(step, n)
         for net, optimizer, rows in (
-            (model, ours, slice(r, None, n)), (alone, theirs, slice(None)),
-        ):  # fmt: skip
+            (model, ours, slice(r, None, n)),
+            (alone, theirs, slice(None)),
+        ):
             there = next(net.parameters()).device
             optimizer.zero_grad()
             out = net(x[rows].to(there))
@@ -325,16 +330,12 @@ def sharded(r, n):
 def tensor_parallel(r, n):
     mesh = dist.init_device_mesh("cuda", (n,))
     model, alone = network().cuda(), network().cuda()
-    parallelize_module(
-        model, mesh, {"0": ColwiseParallel(), "2": RowwiseParallel()}
-    )
+    parallelize_module(model, mesh, {"0": ColwiseParallel(), "2": RowwiseParallel()})
     x = batch(0, n)[0].cuda()
     torch.testing.assert_close(model(x), alone(x))
     model(x).sum().backward()
     alone(x).sum().backward()
-    torch.testing.assert_close(
-        model[0].weight.grad.full_tensor(), alone[0].weight.grad
-    )
+    torch.testing.assert_close(model[0].weight.grad.full_tensor(), alone[0].weight.grad)
 
 
 # Groups.
@@ -358,9 +359,7 @@ def groups(r, n):
     whole = full(1, 1, torch.int32)
     raised(ValueError, lambda: dist.all_reduce(whole, OPS.BAND), "BAND")
     raised(
-        NotImplementedError,
-        lambda: dist.all_reduce(full(1, 1, torch.int16)),
-        "int16",
+        NotImplementedError, lambda: dist.all_reduce(full(1, 1, torch.int16)), "int16"
     )
     both = [full(1, 1), torch.ones(1)]
     raised(RuntimeError, lambda: dist.all_gather(both, full(1, 1)))

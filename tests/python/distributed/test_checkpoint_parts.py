@@ -20,17 +20,10 @@ from hotaru.distributed.checkpoint.state_dict import (
     set_model_state_dict,
     set_state_dict,
 )
-from hotaru.distributed.checkpoint.state_dict_loader import (
-    _load_state_dict_from_keys,
-)
+from hotaru.distributed.checkpoint.state_dict_loader import _load_state_dict_from_keys
 from hotaru.distributed.device_mesh import init_device_mesh
 from hotaru.distributed.fsdp import fully_shard
-from hotaru.distributed.tensor import (
-    DTensor,
-    Replicate,
-    Shard,
-    distribute_tensor,
-)
+from hotaru.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
 
 import hotaru as torch
 from hotaru import nn
@@ -76,9 +69,7 @@ def test_ranks_of_another_number_load_it(world, tmp_path, saved):
 
     world(saved, save)
     files = sorted(p.name for p in (tmp_path / "checkpoint").iterdir())
-    assert files == [
-        ".metadata", *(f"__{i}_0.distcp" for i in range(saved))
-    ]  # fmt: skip
+    assert files == [".metadata", *(f"__{i}_0.distcp" for i in range(saved))]
     for found in world(3, load):
         assert found == [True] * 3
     alone = {"x": torch.zeros(7, 5)}
@@ -91,9 +82,7 @@ def test_what_all_ranks_have_is_written_once(world, tmp_path):
 
     def run(rank):
         mesh = init_device_mesh("cpu", (2, 2))
-        big = distribute_tensor(
-            torch.ones(64, 64), mesh, [Replicate(), Shard(0)]
-        )
+        big = distribute_tensor(torch.ones(64, 64), mesh, [Replicate(), Shard(0)])
         plain = {f"p{i}": torch.ones(256) for i in range(4)}
         dcp.save({"big": big, **plain}, checkpoint_id=folder)
 
@@ -141,9 +130,11 @@ def test_training_goes_on_where_it_was_on_other_ranks(world, tmp_path):
         both = {"model": state, "optim": optim}
         dcp.load(both, checkpoint_id=folder)
         set_state_dict(
-            model, optimizer, model_state_dict=both["model"],
+            model,
+            optimizer,
+            model_state_dict=both["model"],
             optim_state_dict=both["optim"],
-        )  # fmt: skip
+        )
         x = torch.ones(3, 5, dtype=torch.float64)
         model(x).square().sum().backward()
         optimizer.step()
@@ -172,9 +163,10 @@ def test_names_do_not_depend_on_wrappers(world):
         names = list(get_model_state_dict(wrapped))
         optim = get_optimizer_state_dict(wrapped, optimizer)
         flat = get_optimizer_state_dict(
-            wrapped, optimizer,
+            wrapped,
+            optimizer,
             options=StateDictOptions(flatten_optimizer_state_dict=True),
-        )  # fmt: skip
+        )
         return names, optim["param_groups"][0]["params"], sorted(flat)[-1]
 
     names = ["0.weight", "0.bias", "2.weight", "2.bias"]
@@ -210,9 +202,7 @@ def test_whole_states_go_into_models_without_memory(world):
         set_model_state_dict(
             model,
             state if rank == 0 else {},
-            options=StateDictOptions(
-                full_state_dict=True, broadcast_from_rank0=True
-            ),
+            options=StateDictOptions(full_state_dict=True, broadcast_from_rank0=True),
         )
         trained(model, rank, 1)
         return {k: v.full_tensor() for k, v in model.state_dict().items()}
@@ -241,8 +231,7 @@ def test_what_goes_wrong_on_one_rank_is_raised_in_all(world, tmp_path):
             lambda: dcp.load({"x": 1}, checkpoint_id=folder),
             lambda: dcp.load({"x": torch.ones(4)}, checkpoint_id="/nowhere"),
             lambda: dcp.save(
-                {"b": Bad()} if rank == 1 else {"a": 1},
-                checkpoint_id=folder + "2",
+                {"b": Bad()} if rank == 1 else {"a": 1}, checkpoint_id=folder + "2"
             ),
         ):
             with pytest.raises(dcp.CheckpointException) as error:
@@ -346,9 +335,7 @@ def test_one_file_and_folders(tmp_path):
     assert torch.equal(found["model"]["w"], torch.ones(2, 3))
     assert found["list"][1] == "a"
     assert found["list"][0].tolist() == [0]
-    some = _load_state_dict_from_keys(
-        "model", checkpoint_id=tmp_path / "folder"
-    )
+    some = _load_state_dict_from_keys("model", checkpoint_id=tmp_path / "folder")
     assert list(some) == ["model"]
 
 
@@ -383,9 +370,7 @@ def test_objects_with_states_and_planners_of_a_program(tmp_path):
 
     class Renaming(dcp.DefaultSavePlanner):
         def set_up_planner(self, state_dict, *args):
-            super().set_up_planner(
-                {f"my_{k}": v for k, v in state_dict.items()}, *args
-            )
+            super().set_up_planner({f"my_{k}": v for k, v in state_dict.items()}, *args)
 
     counter = Counter()
     counter.count, counter.w = 5, torch.ones(2)
@@ -394,16 +379,15 @@ def test_objects_with_states_and_planners_of_a_program(tmp_path):
     dcp.load({"c": fresh}, checkpoint_id=tmp_path / "a")
     assert fresh.count == 5
     assert fresh.w.tolist() == [1, 1]
-    dcp.save(
-        {"x": torch.ones(1)}, checkpoint_id=tmp_path / "b", planner=Renaming()
-    )
+    dcp.save({"x": torch.ones(1)}, checkpoint_id=tmp_path / "b", planner=Renaming())
     with pytest.raises(dcp.CheckpointException, match="Missing key"):
         dcp.load({"x": torch.ones(1)}, checkpoint_id=tmp_path / "b")
     partial = {"x": torch.ones(1), "my_x": torch.zeros(1)}
     dcp.load(
-        partial, checkpoint_id=tmp_path / "b",
+        partial,
+        checkpoint_id=tmp_path / "b",
         planner=dcp.DefaultLoadPlanner(allow_partial_load=True),
-    )  # fmt: skip
+    )
     assert partial["my_x"].item() == 1
     once = dcp.FileSystemWriter(tmp_path / "b", overwrite=False)
     with pytest.raises(dcp.CheckpointException, match="already exists"):

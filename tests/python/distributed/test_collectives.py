@@ -79,11 +79,17 @@ def test_reductions(world, op, expected):
 @pytest.mark.parametrize(
     "dtype",
     [
-        hotaru.float16, hotaru.bfloat16, hotaru.float64, hotaru.int8,
-        hotaru.uint8, hotaru.int16, hotaru.int64, hotaru.complex64,
+        hotaru.float16,
+        hotaru.bfloat16,
+        hotaru.float64,
+        hotaru.int8,
+        hotaru.uint8,
+        hotaru.int16,
+        hotaru.int64,
+        hotaru.complex64,
         hotaru.complex128,
     ],
-)  # fmt: skip
+)
 def test_dtypes(world, dtype):
     def f(rank):
         x = hotaru.tensor([1, 2, 3]).to(dtype) * (rank + 1)
@@ -96,9 +102,7 @@ def test_dtypes(world, dtype):
 def test_what_a_dtype_cannot(world):
     def f(rank):
         with pytest.raises(ValueError, match="complex"):
-            dist.all_reduce(
-                hotaru.ones(1, dtype=hotaru.complex64), ReduceOp.MAX
-            )
+            dist.all_reduce(hotaru.ones(1, dtype=hotaru.complex64), ReduceOp.MAX)
         with pytest.raises(RuntimeError, match="BAND with non-integral dtype"):
             dist.all_reduce(hotaru.ones(1), ReduceOp.BAND)
         with pytest.raises(TypeError, match="ReduceOp"):
@@ -156,9 +160,7 @@ def test_all_to_all(world):
         theirs = ([1, 2], [2, 1])[rank]
         dist.all_to_all_single(got, given, theirs, splits)
         rows = [hotaru.empty(1).long() for _ in range(2)]
-        dist.all_to_all(
-            rows, [hotaru.tensor([10 * rank + i]) for i in range(2)]
-        )
+        dist.all_to_all(rows, [hotaru.tensor([10 * rank + i]) for i in range(2)])
         return got.tolist(), [int(r) for r in rows]
 
     (zero, rows0), (one, rows1) = world(2, f)
@@ -231,21 +233,42 @@ def test_arguments_that_do_not_fit_are_told_by_kind(world):
         three, whole = hotaru.ones(3), hotaru.ones(2)
         group = dist.group.WORLD
         calls = [
-            (RuntimeError, "not equal to group size",
-             lambda: dist.all_to_all_single(whole, whole, [1, 1, 0], [1, 1])),
-            (RuntimeError, "doesn't match total dim 0 size",
-             lambda: dist.all_to_all_single(whole, whole, [1, 2], [1, 1])),
-            (RuntimeError, "does not divide equally",
-             lambda: dist.all_to_all_single(three, three)),
-            (ValueError, "tensors with different dtypes",
-             lambda: dist.all_to_all_single(whole.double(), whole)),
-            (ValueError, "both group_rank and global_rank",
-             lambda: dist.broadcast(whole, 0, group, group_src=0)),
-            (ValueError, "Must specify global_rank or group_rank",
-             lambda: dist.broadcast(whole)),
-            (ValueError, r"Rank 5 is out of range. Valid ranks are 0 to 1",
-             lambda: dist.new_group([0, 5])),
-        ]  # fmt: skip
+            (
+                RuntimeError,
+                "not equal to group size",
+                lambda: dist.all_to_all_single(whole, whole, [1, 1, 0], [1, 1]),
+            ),
+            (
+                RuntimeError,
+                "doesn't match total dim 0 size",
+                lambda: dist.all_to_all_single(whole, whole, [1, 2], [1, 1]),
+            ),
+            (
+                RuntimeError,
+                "does not divide equally",
+                lambda: dist.all_to_all_single(three, three),
+            ),
+            (
+                ValueError,
+                "tensors with different dtypes",
+                lambda: dist.all_to_all_single(whole.double(), whole),
+            ),
+            (
+                ValueError,
+                "both group_rank and global_rank",
+                lambda: dist.broadcast(whole, 0, group, group_src=0),
+            ),
+            (
+                ValueError,
+                "Must specify global_rank or group_rank",
+                lambda: dist.broadcast(whole),
+            ),
+            (
+                ValueError,
+                r"Rank 5 is out of range. Valid ranks are 0 to 1",
+                lambda: dist.new_group([0, 5]),
+            ),
+        ]
         for kind, text, call in calls:
             with pytest.raises(kind, match=text):
                 call()
@@ -490,9 +513,7 @@ def test_a_child_of_a_rank_is_no_rank(world):
 def test_functional_collectives(world):
     from hotaru.distributed import _functional_collectives as F
     from hotaru.distributed.tensor import Replicate, Shard
-    from hotaru.distributed.tensor._utils import (
-        compute_local_shape_and_global_offset,
-    )
+    from hotaru.distributed.tensor._utils import compute_local_shape_and_global_offset
 
     def f(rank):
         x = hotaru.arange(6.0).reshape(2, 3) + 10 * rank

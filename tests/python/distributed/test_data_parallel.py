@@ -18,9 +18,8 @@ from hotaru import nn
 def network() -> nn.Module:
     hotaru.manual_seed(3)
     return nn.Sequential(
-        nn.Linear(5, 40), nn.ReLU(), nn.Linear(40, 30), nn.Tanh(),
-        nn.Linear(30, 2),
-    )  # fmt: skip
+        nn.Linear(5, 40), nn.ReLU(), nn.Linear(40, 30), nn.Tanh(), nn.Linear(30, 2)
+    )
 
 
 def data() -> tuple:
@@ -57,17 +56,13 @@ def test_to_the_bit_what_one_process_adds_up_in_the_order_of_ranks(
 
     def f(rank):
         model, one = network(), network()
-        parallel = DistributedDataParallel(
-            model, gradient_as_bucket_view=as_views
-        )
+        parallel = DistributedDataParallel(model, gradient_as_bucket_view=as_views)
         ours = hotaru.optim.SGD(model.parameters(), 0.1, momentum=0.9)
         theirs = hotaru.optim.SGD(one.parameters(), 0.1, momentum=0.9)
         x, y = data()
         for _ in range(50):
             train(parallel, ours, x[rank::size], y[rank::size], 1)
-            parts = [
-                gradients(one, x[i::size], y[i::size]) for i in range(size)
-            ]
+            parts = [gradients(one, x[i::size], y[i::size]) for i in range(size)]
             for p, *rows in zip(one.parameters(), *parts):
                 total = rows[0]
                 for row in rows[1:]:
@@ -190,9 +185,7 @@ def test_parameters_that_are_not_used_are_an_error(world):
 
 def test_buffers_are_the_first_processes(world):
     def f(rank):
-        ddp = DistributedDataParallel(
-            nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
-        )
+        ddp = DistributedDataParallel(nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)))
         for i in range(3):
             ddp(hotaru.randn(4, 2) + rank * 10 + i).sum().backward()
         ddp(hotaru.randn(4, 2))
@@ -206,9 +199,7 @@ def test_buffers_are_the_first_processes(world):
 
 def test_models_that_differ(world):
     def f(rank):
-        with pytest.raises(
-            RuntimeError, match=r"0 has 2 params|1 has 1 params"
-        ):
+        with pytest.raises(RuntimeError, match=r"0 has 2 params|1 has 1 params"):
             DistributedDataParallel(nn.Linear(2, 2, bias=rank == 0))
         with pytest.raises(RuntimeError, match=r"params\[0\] in this process"):
             DistributedDataParallel(nn.Linear(2, 2 + rank))
@@ -280,9 +271,7 @@ def test_gradients_through_functional_collectives(world):
 
 def test_a_grid(world):
     def f(rank):
-        mesh = dist.init_device_mesh(
-            "cpu", (2, 2), mesh_dim_names=("replica", "shard")
-        )
+        mesh = dist.init_device_mesh("cpu", (2, 2), mesh_dim_names=("replica", "shard"))
         assert mesh.get_coordinate() == (rank // 2, rank % 2)
         x = hotaru.full((1,), 10.0**rank)
         dist.all_reduce(x, group=mesh["replica"].get_group())
@@ -385,9 +374,7 @@ def test_power_sgd_learns(world):
 def test_processes_with_different_amounts_of_data(world, by_all):
     def f(rank):
         hotaru.manual_seed(0)
-        ddp = DistributedDataParallel(
-            nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
-        )
+        ddp = DistributedDataParallel(nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3)))
         optimizer = hotaru.optim.SGD(ddp.parameters(), 0.1)
         hotaru.manual_seed(rank)
         with ddp.join(divide_by_initial_world_size=by_all):
@@ -444,9 +431,7 @@ def test_a_shared_optimizer_steps_like_one(world, kind):
             return model, optimizer
 
         plain, whole = trained(lambda p: cls(p, lr=0.05))
-        shared, zero = trained(
-            lambda p: ZeroRedundancyOptimizer(p, cls, lr=0.05)
-        )
+        shared, zero = trained(lambda p: ZeroRedundancyOptimizer(p, cls, lr=0.05))
         for a, b in zip(plain.parameters(), shared.parameters(), strict=True):
             assert hotaru.equal(a, b)
         with pytest.raises(RuntimeError, match="has not been consolidated"):
@@ -482,12 +467,8 @@ def test_sparse_gradients(world, how):
 
     def f(rank):
         hotaru.manual_seed(0)
-        net = nn.Sequential(
-            nn.EmbeddingBag(10, 3, sparse=True), nn.Linear(3, 2)
-        )
-        ddp = DistributedDataParallel(
-            net, gradient_as_bucket_view=how == "views"
-        )
+        net = nn.Sequential(nn.EmbeddingBag(10, 3, sparse=True), nn.Linear(3, 2))
+        ddp = DistributedDataParallel(net, gradient_as_bucket_view=how == "views")
         if how == "hook":
             ddp.register_comm_hook(None, hook)
         words = hotaru.arange(8).reshape(4, 2)[rank * 2 : rank * 2 + 2]
@@ -516,7 +497,7 @@ def test_a_scripted_synchronised_normalisation():
 
 
 def test_local_sgd_averages_over_machines_then_parameters_over_all(world):
-    from hotaru.distributed.algorithms.ddp_comm_hooks.post_localSGD_hook import (  # noqa: E501
+    from hotaru.distributed.algorithms.ddp_comm_hooks.post_localSGD_hook import (
         PostLocalSGDState,
         post_localSGD_hook,
     )

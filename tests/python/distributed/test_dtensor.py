@@ -35,9 +35,7 @@ CASES = {
     "add_scalar": (lambda a: 2 - a * 3 + 1, [whole(5, 4)]),
     "mul": (lambda a, b: a * b, [whole(5, 4), whole(5, 1, seed=1)]),
     "div": (lambda a, b: a / (b * b + 1), [whole(5, 4), whole(5, 4, seed=1)]),
-    "where": (
-        lambda a, b: torch.where(a > 0, a, b), [whole(4, 6), whole(6, seed=2)]
-    ),
+    "where": (lambda a, b: torch.where(a > 0, a, b), [whole(4, 6), whole(6, seed=2)]),
     "gelu": (lambda a: F.gelu(a).tanh(), [whole(3, 4)]),
     "sum": (lambda a: a.sum(), [whole(5, 4)]),
     "sum_dim": (lambda a: a.sum(1), [whole(5, 4, 2)]),
@@ -53,24 +51,16 @@ CASES = {
     "kthvalue_keep": (lambda a: a.kthvalue(1, 0, True)[0], [whole(5, 4, 2)]),
     "prod": (lambda a: a.prod(), [whole(4, 2)]),
     "norm": (lambda a: a.norm(), [whole(5, 4)]),
-    "vector_norm": (
-        lambda a: torch.linalg.vector_norm(a, 3, dim=0), [whole(5, 4)]
-    ),
-    "norm_inf": (
-        lambda a: torch.linalg.vector_norm(a, float("inf")), [whole(5, 4)]
-    ),
+    "vector_norm": (lambda a: torch.linalg.vector_norm(a, 3, dim=0), [whole(5, 4)]),
+    "norm_inf": (lambda a: torch.linalg.vector_norm(a, float("inf")), [whole(5, 4)]),
     "softmax": (lambda a: a.softmax(-1), [whole(5, 4)]),
     "cumsum": (lambda a: a.cumsum(0), [whole(5, 4)]),
     "mm": (lambda a, b: a @ b, [whole(5, 4), whole(4, 6, seed=1)]),
     "bmm": (lambda a, b: a @ b, [whole(4, 5, 3), whole(4, 3, 2, seed=1)]),
     "matmul": (lambda a, b: a @ b, [whole(4, 5, 3), whole(3, 2, seed=1)]),
     "mv": (lambda a, b: a @ b, [whole(5, 4), whole(4, seed=1)]),
-    "addmm": (
-        torch.addmm, [whole(6, seed=3), whole(5, 4), whole(4, 6, seed=1)]
-    ),
-    "linear": (
-        F.linear, [whole(2, 5, 4), whole(6, 4, seed=1), whole(6, seed=2)]
-    ),
+    "addmm": (torch.addmm, [whole(6, seed=3), whole(5, 4), whole(4, 6, seed=1)]),
+    "linear": (F.linear, [whole(2, 5, 4), whole(6, 4, seed=1), whole(6, seed=2)]),
     "einsum": (
         lambda a, b: torch.einsum("bik,kj->bij", a, b),
         [whole(4, 5, 4), whole(4, 6, seed=1)],
@@ -91,9 +81,7 @@ CASES = {
     "index": (lambda a: a[1:3, None, ..., 2], [whole(5, 3, 6)]),
     "index_int": (lambda a: a[:, 1], [whole(5, 6)]),
     "cat": (lambda a, b: torch.cat([a, b]), [whole(5, 4), whole(2, 4, seed=1)]),
-    "stack": (
-        lambda a, b: torch.stack([a, b], 1), [whole(5, 4), whole(5, 4, seed=1)]
-    ),
+    "stack": (lambda a, b: torch.stack([a, b], 1), [whole(5, 4), whole(5, 4, seed=1)]),
     "layer_norm": (
         lambda a, w, b: F.layer_norm(a, (6,), w, b),
         [whole(4, 6), whole(6, seed=1), whole(6, seed=2)],
@@ -106,18 +94,14 @@ CASES = {
         lambda w: F.embedding(replicated(ids(3, 4)), w, padding_idx=2),
         [whole(7, 4)],
     ),
-    "cross_entropy": (
-        lambda a: F.cross_entropy(a, replicated(ids(5))), [whole(5, 7)]
-    ),
+    "cross_entropy": (lambda a: F.cross_entropy(a, replicated(ids(5))), [whole(5, 7)]),
     "cross_entropy_sum": (
         lambda a: F.cross_entropy(
             a, replicated(ids(5)), ignore_index=2, reduction="sum"
         ),
         [whole(5, 6)],
     ),
-    "conv": (
-        lambda x, w: F.conv2d(x, w), [whole(4, 2, 5, 5), whole(3, 2, 2, 2)]
-    ),
+    "conv": (lambda x, w: F.conv2d(x, w), [whole(4, 2, 5, 5), whole(3, 2, 2, 2)]),
     "sort": (lambda a: a.sort(1)[0], [whole(5, 4)]),
     "flip": (lambda a: a.flip(0), [whole(5, 4)]),
     "rows limited": (lambda a: a.renorm(2, 0, 1.0), [whole(5, 4)]),
@@ -125,7 +109,7 @@ CASES = {
     "tril": (lambda a: a.tril(), [whole(4, 5, 5)]),
     "no_rule": (lambda a: torch.trace(a), [whole(4, 4)]),
     "lerp": (lambda a, b: a.lerp(b, 0.25), [whole(5, 4), whole(5, 4, seed=1)]),
-}  # fmt: skip
+}
 
 _mesh: list = []
 
@@ -181,9 +165,7 @@ def combinations(values):
     found = []
     for i, value in enumerate(values):
         for placement in placements_of(value, None):
-            found.append([(R,)] * i + [(placement,)] + [(R,)] * (
-                len(values) - i - 1
-            ))  # fmt: skip
+            found.append([(R,)] * i + [(placement,)] + [(R,)] * (len(values) - i - 1))
     found.append([(S0,)] * len(values))
     found.append([(Shard(v.dim() - 1),) for v in values])
     return found
@@ -200,9 +182,12 @@ def test_operators_give_what_they_give_of_wholes(world, size):
 
 
 UNEVEN = {
-    "view": lambda a: a.view(35), "views": lambda a: a.view(5, 7),
-    "rest": lambda a: a.view(-1, 7), "flatten": lambda a: a.flatten(),
-    "reshape": lambda a: a.reshape(35), "ravel": lambda a: a.ravel(),
+    "view": lambda a: a.view(35),
+    "views": lambda a: a.view(5, 7),
+    "rest": lambda a: a.view(-1, 7),
+    "flatten": lambda a: a.flatten(),
+    "reshape": lambda a: a.reshape(35),
+    "ravel": lambda a: a.ravel(),
     "unflatten": lambda a: a.unflatten(1, (5, 1)),
     "front": lambda a: a.unflatten(0, (1, 7)),
     "split": lambda a: torch.cat([p.flatten() for p in a.split(2, 1)]),
@@ -210,7 +195,8 @@ UNEVEN = {
     "lengths": lambda a: a.split([1, 4], 1)[1].reshape(28),
     "chunk": lambda a: a.chunk(2, 1)[1].reshape(14),
     "parts": lambda a: a.tensor_split(3)[1].reshape(10),
-    "unbind": lambda a: a.unbind(1)[3], "unbound": lambda a: a.unbind(0)[2],
+    "unbind": lambda a: a.unbind(1)[3],
+    "unbound": lambda a: a.unbind(0)[2],
     "transposed": lambda a: a.t().reshape(35),
     "copied": lambda a: a.t().contiguous().view(35),
     "new": lambda a: a.unsqueeze(0).view(35),
@@ -221,9 +207,15 @@ UNEVEN = {
     "triangle": lambda a: a.tril().view(35),
     "kind": lambda a: a.view(torch.int64).view(35),
     "smaller": lambda a: a.view(torch.int32).flatten(),
-    "larger": lambda a: a.float().unsqueeze(-1).expand(7, 5, 2)
-    .contiguous().view(dtype=torch.int64).view(35),
-}  # fmt: skip
+    "larger": lambda a: (
+        a.float()
+        .unsqueeze(-1)
+        .expand(7, 5, 2)
+        .contiguous()
+        .view(dtype=torch.int64)
+        .view(35)
+    ),
+}
 
 
 def test_other_shapes_of_uneven_parts(world):
@@ -264,8 +256,7 @@ def test_operators_on_a_mesh_of_two_dimensions(world):
             found.append(
                 [
                     tuple(
-                        p if not p.is_shard() or p.dim < v.dim() else R
-                        for p in (a, b)
+                        p if not p.is_shard() or p.dim < v.dim() else R for p in (a, b)
                     )
                     for v in values
                 ]
@@ -417,9 +408,7 @@ def test_operators_of_partial_results(world, kind):
             expected = function(value)
             x = DTensor.from_local(parts[rank], mesh, [Partial(kind)])
             found = function(x).full_tensor()
-            if found.dtype != expected.dtype or not torch.equal(
-                found, expected
-            ):
+            if found.dtype != expected.dtype or not torch.equal(found, expected):
                 problems.append(f"{name}: {found} {expected}")
         return problems
 
@@ -514,16 +503,12 @@ def test_autograd_grad_of_tensors_in_parts(world):
         assert x.grad is None
         found = (*inner, second, *given, *mixed, unused[1], *zeros)
         return [
-            (g.full_tensor() if isinstance(g, DTensor) else g).tolist()
-            for g in found
+            (g.full_tensor() if isinstance(g, DTensor) else g).tolist() for g in found
         ]
 
     plain = torch.arange(6.0).view(3, 2)
     ones = torch.ones(3, 2)
-    right = [
-        plain * 4, plain * 8, plain * 6, ones * 6, plain, ones, ones * 2,
-        ones * 0,
-    ]  # fmt: skip
+    right = [plain * 4, plain * 8, plain * 6, ones * 6, plain, ones, ones * 2, ones * 0]
     for found in world(2, run):
         assert found == [t.tolist() for t in right]
 
@@ -617,15 +602,20 @@ def test_only_what_must_be_is_exchanged(world):
                 step()
             counts.append(mode.get_comm_counts())
         assert counts == [
-            {}, {}, {ops.all_gather_into_tensor: 1}, {ops.broadcast: 1},
-            {ops.all_to_all_single: 1}, {},
-        ]  # fmt: skip
+            {},
+            {},
+            {ops.all_gather_into_tensor: 1},
+            {ops.broadcast: 1},
+            {ops.all_to_all_single: 1},
+            {},
+        ]
         with CommDebugMode() as mode:
             y = (x.redistribute(mesh, [R]) @ up).relu() @ down
             y.redistribute(mesh, [R]).sum().backward()
         assert mode.get_comm_counts() == {
-            ops.all_gather_into_tensor: 1, ops.all_reduce: 2,
-        }  # fmt: skip
+            ops.all_gather_into_tensor: 1,
+            ops.all_reduce: 2,
+        }
         t = torch.ones(2)
         name = mesh.get_group().group_name
         found = torch.ops._c10d_functional.all_reduce(t, "sum", name)
@@ -643,14 +633,13 @@ def test_random_numbers_are_alike_where_parts_are(world):
         same = torch.distributed.tensor.rand(4, device_mesh=mesh)
         x = distribute_tensor(torch.ones(64), mesh, [R])
         dropped = F.dropout(x, 0.5)
-        parts = torch.distributed.tensor.randn(
-            8, device_mesh=mesh, placements=[S0]
-        )
+        parts = torch.distributed.tensor.randn(8, device_mesh=mesh, placements=[S0])
         parts.normal_()
         return (
-            same.to_local().tolist(), dropped.to_local().tolist(),
+            same.to_local().tolist(),
+            dropped.to_local().tolist(),
             parts.to_local().tolist(),
-        )  # fmt: skip
+        )
 
     (a, b, c), (d, e, f) = world(2, run)
     assert a == d

@@ -108,17 +108,14 @@ KINDS = {
     "broadcast": lambda x, n: dist.broadcast(x, 1),
     "reduce": lambda x, n: dist.reduce(x, 0),
     "gather": lambda x, n: dist.gather(
-        x,
-        None if dist.get_rank() else [hotaru.empty_like(x) for _ in range(n)],
+        x, None if dist.get_rank() else [hotaru.empty_like(x) for _ in range(n)]
     ),
     "all_gather": lambda x, n: dist.all_gather(
         [hotaru.empty_like(x) for _ in range(n)], x
     ),
-    "all_to_all": lambda x, n: dist.all_to_all_single(
-        hotaru.empty_like(x), x
-    ),
+    "all_to_all": lambda x, n: dist.all_to_all_single(hotaru.empty_like(x), x),
     "barrier": lambda x, n: dist.barrier(),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("seed", range(RUNS))
@@ -140,9 +137,7 @@ def test_a_rank_that_does_something_else_is_told_by_all(tmp_path, seed):
             dist.barrier()
 
     begin = time.time()
-    for rank, outcome in enumerate(
-        Ranks(RANKS, str(tmp_path / "s"), f).outcomes()
-    ):
+    for rank, outcome in enumerate(Ranks(RANKS, str(tmp_path / "s"), f).outcomes()):
         told = (rank, kind, other, odd, when, length, longer, outcome)
         assert outcome is not None, told
         assert outcome[1] == "DistBackendError", told
@@ -152,9 +147,7 @@ def test_a_rank_that_does_something_else_is_told_by_all(tmp_path, seed):
 def test_a_rank_that_went_far_ahead_is_told_by_what_it_sent(tmp_path):
     def f(rank, size):
         for i in range(400):
-            KINDS["gather" if rank == 3 and i == 2 else "reduce"](
-                hotaru.ones(6), size
-            )
+            KINDS["gather" if rank == 3 and i == 2 else "reduce"](hotaru.ones(6), size)
         dist.barrier()
 
     begin = time.time()

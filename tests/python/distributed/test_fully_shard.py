@@ -199,7 +199,7 @@ def test_mixed_precision(world):
     def run(rank):
         policy = MixedPrecisionPolicy(
             param_dtype=torch.bfloat16, reduce_dtype=torch.float32
-        )  # fmt: skip
+        )
         torch.manual_seed(0)
         model = Model()
         for block in model.blocks:
@@ -275,9 +275,7 @@ def test_states_evaluation_and_other_methods(world):
         whole = Model().double()
         whole.load_state_dict(wholes(model))
         with torch.no_grad():
-            assert torch.allclose(
-                model(batch(0, 0)), whole(batch(0, 0)), atol=1e-12
-            )
+            assert torch.allclose(model(batch(0, 0)), whole(batch(0, 0)), atol=1e-12)
         assert all(isinstance(p, DTensor) for p in model.parameters())
         other = copy.deepcopy(wholes(model))
         for value in other.values():
@@ -361,9 +359,7 @@ def test_layers_in_parts_are_shared_out_too(world, tmp_path):
         model = Model(width=4).double()
         for block in model.blocks:
             parallelize_module(
-                block,
-                mesh["tp"],
-                {"up": ColwiseParallel(), "down": RowwiseParallel()},
+                block, mesh["tp"], {"up": ColwiseParallel(), "down": RowwiseParallel()}
             )
             fully_shard(block, mesh=mesh["dp"])
         fully_shard(model, mesh=mesh["dp"])
@@ -478,9 +474,7 @@ def test_parameters_are_those_of_the_last_step(world, loss, inside, reshard):
                 p.grad = q.grad = (p.grad + q.grad) / 2
             for optimizer in optimizers:
                 optimizer.step()
-        return same(
-            wholes(shared), dict(models[1].named_parameters()), atol=1e-5
-        )
+        return same(wholes(shared), dict(models[1].named_parameters()), atol=1e-5)
 
     assert world(2, run) == [True, True]
 

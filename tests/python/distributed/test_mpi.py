@@ -25,13 +25,17 @@ def test_collectives_and_training_under_mpirun(ranks):
     mpirun = ["mpirun", "--oversubscribe", "-np", str(ranks)]
     run = subprocess.run(
         [*mpirun, sys.executable, PROGRAM],
-        capture_output=True, text=True, timeout=300, check=False,
-        env=os.environ | {
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=os.environ
+        | {
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1",
         },
-    )  # fmt: skip
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     # The loss that "gloo" gives, and PyTorch over Gloo on two ranks.
     expected = {2: "0.053008", 3: "0.048366"}[ranks]
@@ -59,10 +63,14 @@ def test_under_torchrun_it_is_not_chosen(monkeypatch):
 def test_another_launchers_processes_are_told():
     run = subprocess.run(
         [
-            sys.executable, "-c",
+            sys.executable,
+            "-c",
             "import hotaru.distributed as dist; dist.init_process_group('mpi')",
         ],
-        capture_output=True, text=True, timeout=100, check=False,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
         env=os.environ | {"WORLD_SIZE": "2", "RANK": "0"},
-    )  # fmt: skip
+    )
     assert "WORLD_SIZE is 2: its processes are started by mpirun" in run.stderr

@@ -26,12 +26,14 @@ def begin(place, ranks: int, scenario: str, seconds: float) -> list:
     return [
         subprocess.Popen(
             [sys.executable, PROGRAM, scenario],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
             env=os.environ | soft | {"RANK": str(rank)},
         )
         for rank in range(ranks)
-    ]  # fmt: skip
+    ]
 
 
 def outputs(processes: list, last: int | None = None) -> list[tuple]:
@@ -45,10 +47,19 @@ def outputs(processes: list, last: int | None = None) -> list[tuple]:
 
 
 SCENARIOS = (
-    "reductions", "movements", "messages", "order", "captured",
-    "data_parallel", "sharded", "tensor_parallel", "groups",
-    "chosen_by_mesh", "captured_step", "at_once",
-)  # fmt: skip
+    "reductions",
+    "movements",
+    "messages",
+    "order",
+    "captured",
+    "data_parallel",
+    "sharded",
+    "tensor_parallel",
+    "groups",
+    "chosen_by_mesh",
+    "captured_step",
+    "at_once",
+)
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
@@ -68,8 +79,7 @@ FAULTS = {
     "all_reduce(SUM) of 4 float32 on rank 1",
     "hung": "Timed out waiting 3000ms for all_reduce(SUM) of 4 float32, "
     "collective 2 of group '0/devices' on rank 0; not heard of: rank 1",
-    "unanswered": "connecting cuda:0 with rank 1, which call a collective for "
-    "that: ",
+    "unanswered": "connecting cuda:0 with rank 1, which call a collective for that: ",
 }
 
 
@@ -107,11 +117,14 @@ except RuntimeError as error:
         ("soft", "NCCL is not found"),
     ):
         run = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True,
-            check=True, timeout=60, env=os.environ | {
-                "HOTARU_CUDA_DRIVER": driver, "HOTARU_CUDA_LIBRARIES": "",
-            },
-        )  # fmt: skip
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+            env=os.environ
+            | {"HOTARU_CUDA_DRIVER": driver, "HOTARU_CUDA_LIBRARIES": ""},
+        )
         available, said = run.stdout.strip().split("\n", 1)
         assert available == "False False"
         assert words in said

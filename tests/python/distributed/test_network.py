@@ -46,22 +46,34 @@ def ranks(between: wire.Wire, timeout: float, steps: int) -> list:
     """A process in each namespace."""
     return [
         subprocess.Popen(
-            ["ip", "netns", "exec", space, sys.executable, "-c", PROGRAM,
-             str(timeout), str(steps)],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env=os.environ | {
-                "RANK": str(rank), "WORLD_SIZE": "2", "MASTER_PORT": "29400",
+            [
+                "ip",
+                "netns",
+                "exec",
+                space,
+                sys.executable,
+                "-c",
+                PROGRAM,
+                str(timeout),
+                str(steps),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=os.environ
+            | {
+                "RANK": str(rank),
+                "WORLD_SIZE": "2",
+                "MASTER_PORT": "29400",
                 "MASTER_ADDR": "10.97.0.1",
             },
         )
         for rank, space in enumerate(between.spaces)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_packets_that_are_late_or_lost_change_nothing_and_a_cut_wire_is_told(
-    seed,
-):
+def test_packets_that_are_late_or_lost_change_nothing_and_a_cut_wire_is_told(seed):
     with wire.Wire(delay_ms=8, drop=0.02, seed=seed) as between:
         processes = ranks(between, timeout=5, steps=15)
         try:

@@ -136,9 +136,7 @@ def test_functional_collectives_need_a_world():
 
 
 def test_a_grid_of_one(world):
-    mesh = distributed.init_device_mesh(
-        "cpu", (1, 1), mesh_dim_names=("a", "b")
-    )
+    mesh = distributed.init_device_mesh("cpu", (1, 1), mesh_dim_names=("a", "b"))
     assert mesh.shape == (1, 1)
     assert mesh["b"].get_group().size() == 1
     assert mesh.get_coordinate() == (0, 0)

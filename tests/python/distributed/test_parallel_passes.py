@@ -17,9 +17,7 @@ class Parts(nn.Module):
     def __init__(self, checkpoint, outputs):
         super().__init__()
         hotaru.manual_seed(5)
-        self.parts = nn.ModuleList(
-            nn.Linear(3, 3, bias=False) for _ in range(3)
-        )
+        self.parts = nn.ModuleList(nn.Linear(3, 3, bias=False) for _ in range(3))
         self.checkpoint, self.outputs = checkpoint, outputs
 
     def forward(self, x):
@@ -87,9 +85,7 @@ def check_gradients(model, wanted) -> None:
     ],
 )
 def test_checkpoints_are_averaged(world, checkpoint, options):
-    inputs = [
-        hotaru.full((2, 3), r + 1.0, requires_grad=True) for r in range(2)
-    ]
+    inputs = [hotaru.full((2, 3), r + 1.0, requires_grad=True) for r in range(2)]
 
     def make():
         return Parts(CHECKPOINTS[checkpoint], "last")

@@ -19,9 +19,11 @@ def launched(monkeypatch):
     for name in ("TORCHELASTIC_USE_AGENT_STORE", "TORCHELASTIC_RESTART_COUNT"):
         monkeypatch.delenv(name, raising=False)
     for name, value in {
-        "RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1",
+        "RANK": "0",
+        "WORLD_SIZE": "1",
+        "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": "0",
-    }.items():  # fmt: skip
+    }.items():
         monkeypatch.setenv(name, value)
     return monkeypatch
 
@@ -34,11 +36,7 @@ ERRORS = [
     ("file:///s?rank=0", ValueError, "world size parameter missing"),
     ("tcp://127.0.0.1", ValueError, "tcp:// rendezvous: port number missing"),
     ("tcp://h:1?rank=0", ValueError, "world size parameter missing"),
-    (
-        "tcp://h:70000?rank=0&world_size=1",
-        ValueError,
-        "70000|out of range",
-    ),
+    ("tcp://h:70000?rank=0&world_size=1", ValueError, "70000|out of range"),
     (3, RuntimeError, "`url` must be a string"),
 ]
 

@@ -82,12 +82,8 @@ def test_processes_of_two_machines(script, unused_port):
     ]
     one = launch(*where, "--nproc-per-node=2", script)
     two = launch(*where, "--rdzv-conf=is_host=0", script)
-    printed = lines(
-        one.communicate(timeout=60)[0] + two.communicate(timeout=60)[0]
-    )
-    assert [line[:10] for line in printed] == [
-        "0 of 3 6.0", "1 of 3 6.0", "2 of 3 6.0"
-    ]  # fmt: skip
+    printed = lines(one.communicate(timeout=60)[0] + two.communicate(timeout=60)[0])
+    assert [line[:10] for line in printed] == ["0 of 3 6.0", "1 of 3 6.0", "2 of 3 6.0"]
     assert one.returncode == two.returncode == 0
 
 
@@ -129,9 +125,8 @@ def test_all_are_started_again(script):
 
 def test_nothing_is_left_when_it_is_ended(script):
     process = launch(
-        "--standalone", "--nproc-per-node=2", script, "hang",
-        start_new_session=True,
-    )  # fmt: skip
+        "--standalone", "--nproc-per-node=2", script, "hang", start_new_session=True
+    )
     for _ in range(2):
         assert "of 2" in process.stdout.readline()
     process.send_signal(signal.SIGTERM)
@@ -148,9 +143,14 @@ def test_nothing_is_left_when_it_is_ended(script):
 
 def test_outputs_go_to_files(script, tmp_path):
     process = launch(
-        "--standalone", "--nproc-per-node=2", "--redirects=3", "--tee=1:1",
-        "--log-dir", str(tmp_path / "logs"), script,
-    )  # fmt: skip
+        "--standalone",
+        "--nproc-per-node=2",
+        "--redirects=3",
+        "--tee=1:1",
+        "--log-dir",
+        str(tmp_path / "logs"),
+        script,
+    )
     out, err = process.communicate(timeout=60)
     assert lines(out) == ["[default1]:1 of 2 3.0 [1, 2, 0, 0]"], err
     found = sorted(tmp_path.glob("logs/*/attempt_0/*/stdout.log"))

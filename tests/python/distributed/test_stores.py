@@ -113,9 +113,7 @@ def test_a_barrier(store):
     store.barrier("alone", 1)
     other = store.clone()
     through = []
-    thread = threading.Thread(
-        target=lambda: through.append(other.barrier("both", 2))
-    )
+    thread = threading.Thread(target=lambda: through.append(other.barrier("both", 2)))
     thread.start()
     store.barrier("both", 2)
     thread.join()
@@ -187,9 +185,7 @@ def test_a_socket_that_listens_already():
     assert store.get("k") == b"v"
     with (
         open(os.devnull) as no_socket,
-        pytest.raises(
-            dist.DistNetworkError, match="is no socket that can listen"
-        ),
+        pytest.raises(dist.DistNetworkError, match="is no socket that can listen"),
     ):
         tcp(master_listen_fd=no_socket.fileno())
 
@@ -208,9 +204,7 @@ def test_waiting_ends_in_time_and_names_the_keys(store):
 
 def test_who_waits_is_woken(store):
     other = store.clone()
-    waiter = threading.Thread(
-        target=lambda: store.set("got", other.get("late"))
-    )
+    waiter = threading.Thread(target=lambda: store.set("got", other.get("late")))
     waiter.start()
     third = store.clone()
     third.set("late", "value")
@@ -253,17 +247,14 @@ store.add("done", 1)
 
 def processes(make: str, number: int = 3) -> None:
     code = COUNT.format(make=make)
-    running = [
-        subprocess.Popen([sys.executable, "-c", code]) for _ in range(number)
-    ]
+    running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(number)]
     assert [p.wait(120) for p in running] == [0] * number
 
 
 def test_processes_count_together_over_tcp():
     store = tcp()
     processes(
-        f"store = dist.TCPStore('127.0.0.1', {store.port}, "
-        "wait_for_workers=False)"
+        f"store = dist.TCPStore('127.0.0.1', {store.port}, wait_for_workers=False)"
     )
     assert store.get("sum") == b"600"
     assert store.get("text") == b"x" * 600
@@ -344,9 +335,7 @@ def test_rank_0_does_not_join_the_store_of_another_process():
         f" init_method='tcp://127.0.0.1:{served.port}')\n"
         "except dist.DistNetworkError: print('refused')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "refused\n", done.stderr
     # A child that was forked has its parent's table, not its server.
     child = os.fork()
@@ -385,9 +374,7 @@ def test_a_server_that_is_killed():
     )
     port = int(server.stdout.readline())
     store = dist.TCPStore("127.0.0.1", port, wait_for_workers=False)
-    killed = threading.Thread(
-        target=lambda: os.kill(server.pid, signal.SIGKILL)
-    )
+    killed = threading.Thread(target=lambda: os.kill(server.pid, signal.SIGKILL))
     killed.start()
     with pytest.raises(dist.DistNetworkError, match="server shutdown or crash"):
         store.get("never")
@@ -407,16 +394,23 @@ EXCHANGE = [
     ("05020000000000000002000000000000002f6b02000000000000002f71", "01"),
     ("06010000000000000003000000000000002f7a7a", ""),
     ("0c", "01"),
-    ("0202000000000000002f6b030000000000000076616c03000000000000006e6577",
-     "03000000000000006e6577"),
+    (
+        "0202000000000000002f6b030000000000000076616c03000000000000006e6577",
+        "03000000000000006e6577",
+    ),
     ("0802000000000000002f6b", "0100000000000000"),
     ("07", "0100000000000000"),
     ("0902000000000000002f61030000000000000078797a", ""),
-    ("0b020000000000000002000000000000002f70010000000000000031"
-     "02000000000000002f7102000000000000003232", ""),
-    ("0a020000000000000002000000000000002f7002000000000000002f71",
-     "01000000000000003102000000000000003232"),
-]  # fmt: skip
+    (
+        "0b020000000000000002000000000000002f70010000000000000031"
+        "02000000000000002f7102000000000000003232",
+        "",
+    ),
+    (
+        "0a020000000000000002000000000000002f7002000000000000002f71",
+        "01000000000000003102000000000000003232",
+    ),
+]
 
 
 def exactly(peer, count: int) -> bytes:

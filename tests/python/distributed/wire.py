@@ -50,8 +50,9 @@ class Wire:
             run("ip", "-n", space, "link", "set", "lo", "up")
         self.process = subprocess.Popen(
             [sys.executable, __file__, *self.spaces, *self._arguments],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
         assert self.process.stdout.readline() == b"up\n"
         return self
 
@@ -70,11 +71,7 @@ class Wire:
 def _device(space: str, number: int) -> int:
     name = f"tun{os.getpid()}n{number}"[:15]
     fd = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
-    fcntl.ioctl(
-        fd,
-        _TUNSETIFF,
-        struct.pack("16sH", name.encode(), _TUN_WITHOUT_HEADER),
-    )
+    fcntl.ioctl(fd, _TUNSETIFF, struct.pack("16sH", name.encode(), _TUN_WITHOUT_HEADER))
     run("ip", "link", "set", name, "netns", space)
     address = f"10.97.0.{number + 1}/24"
     run("ip", "-n", space, "addr", "add", address, "dev", name)
@@ -111,9 +108,4 @@ def main(spaces: list[str], delay: float, drop: float, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    main(
-        sys.argv[1:3],
-        float(sys.argv[3]) / 1000,
-        float(sys.argv[4]),
-        int(sys.argv[5]),
-    )
+    main(sys.argv[1:3], float(sys.argv[3]) / 1000, float(sys.argv[4]), int(sys.argv[5]))

@@ -59,10 +59,14 @@ def facts(lib, d):
     found = {name: _tried(lambda n=name: getattr(d, n)) for name in names}
     found["entropy"] = _tried(d.entropy)
     return [
-        repr(d), repr(_tried(lambda: d.support)), list(d.batch_shape),
-        list(d.event_shape), d.has_rsample, d.has_enumerate_support,
+        repr(d),
+        repr(_tried(lambda: d.support)),
+        list(d.batch_shape),
+        list(d.event_shape),
+        d.has_rsample,
+        d.has_enumerate_support,
         found,
-    ]  # fmt: skip
+    ]
 
 
 def _parameters(make) -> dict:
@@ -92,9 +96,7 @@ def density(lib, make, value):
             results.append(["NotImplementedError", str(error)])
             continue
         wanted = [leaf for leaf in leaves if result.requires_grad]
-        grads = wanted and lib.autograd.grad(
-            result.sum(), wanted, allow_unused=True
-        )
+        grads = wanted and lib.autograd.grad(result.sum(), wanted, allow_unused=True)
         results.append([result, list(grads)])
     return results
 
@@ -116,10 +118,13 @@ def widened(lib, d, value):
     """A distribution expanded: as text, its shapes, moments and densities."""
     wide = d.expand((2, *d.batch_shape))
     return [
-        repr(wide), list(wide.batch_shape), list(wide.event_shape),
-        wide.log_prob(value), _tried(lambda: wide.mean),
+        repr(wide),
+        list(wide.batch_shape),
+        list(wide.event_shape),
+        wide.log_prob(value),
+        _tried(lambda: wide.mean),
         type(wide).__name__,
-    ]  # fmt: skip
+    ]
 
 
 def passed(lib, transform, value):
@@ -127,14 +132,19 @@ def passed(lib, transform, value):
     y = transform(value)
     back = transform.inv(y)
     return [
-        repr(transform), repr(transform.inv), repr(transform.domain),
-        repr(transform.codomain), transform.bijective,
-        _tried(lambda: transform.sign), y, back,
+        repr(transform),
+        repr(transform.inv),
+        repr(transform.domain),
+        repr(transform.codomain),
+        transform.bijective,
+        _tried(lambda: transform.sign),
+        y,
+        back,
         _tried(lambda: transform.log_abs_det_jacobian(value, y)),
         list(transform.forward_shape(value.shape)),
         list(transform.inverse_shape(y.shape)),
         transform.with_cache(1) == transform,
-    ]  # fmt: skip
+    ]
 
 
 _FUNCTIONS = {f.__name__: f for f in (facts, density, draws, widened, passed)}

@@ -40,14 +40,12 @@ _OTHERS = [
     "kl_divergence(HalfNormal(t([1.0, 0.5])), HalfNormal(0.7))",
     "kl_divergence(Bernoulli(t([0.0, 0.5, 1.0])), Bernoulli(0.7))",
     "kl_divergence(Bernoulli(t([0.0, 0.5, 1.0])), Bernoulli(t([0.0, 1., 0.])))",
-    "kl_divergence(ContinuousBernoulli(t([0.1, 0.5])), "
-    "ContinuousBernoulli(0.7))",
+    "kl_divergence(ContinuousBernoulli(t([0.1, 0.5])), ContinuousBernoulli(0.7))",
     "kl_divergence(Binomial(3, t([0.2, 0.5])), Binomial(l([3, 2]), 0.7))",
     "kl_divergence(Binomial(3, t([0.2, 0.5])), Binomial(4, 0.7))",
     "kl_divergence(Categorical(t([0.0, 0.5])), Categorical(t([0.7, 0.3])))",
     "kl_divergence(Categorical(t([0.2, 0.5])), Categorical(t([0.0, 0.3])))",
-    "kl_divergence(OneHotCategorical(t([0.2, 0.5])), "
-    "OneHotCategorical(t([0.4, 0.3])))",
+    "kl_divergence(OneHotCategorical(t([0.2, 0.5])), OneHotCategorical(t([0.4, 0.3])))",
     "kl_divergence(Dirichlet(x(2, 3) + 2), Dirichlet(x(3, start=2) + 2))",
     "kl_divergence(Independent(Normal(x(2, 3), 1.0), 1), "
     "Independent(Normal(x(3), 1.5), 1))",

@@ -51,11 +51,7 @@ DRAWN = [
     ("p=t([-3.0, 0.001, 2.0])", "ContinuousBernoulli(logits=p)", "t(0.3)"),
     ("m=t([0.2, 3.0]), k=t([0.5, 4.0])", "VonMises(m, k)", "t([0.3, 2.0])"),
     ("h=t(0.7), p=t([0.2, 0.8])", "RelaxedBernoulli(h, p)", "t([0.3, 0.6])"),
-    (
-        "h=t(0.7), p=x(2)",
-        "RelaxedBernoulli(h, logits=p)",
-        "t([0.3, 0.6])",
-    ),
+    ("h=t(0.7), p=x(2)", "RelaxedBernoulli(h, logits=p)", "t([0.3, 0.6])"),
     (
         "h=t(0.7), p=t([0.2, 0.5, 0.3])",
         "RelaxedOneHotCategorical(h, p)",
@@ -91,11 +87,7 @@ DRAWN = [
         "D.MixtureSameFamily(Categorical(p), Independent(Normal(m, 1.0), 1))",
         "x(2, 3, start=2)",
     ),
-    (
-        "m=x(2, 3), s=x(3).exp()",
-        "Independent(Normal(m, s), 1)",
-        "x(2, 3, start=5)",
-    ),
+    ("m=x(2, 3), s=x(3).exp()", "Independent(Normal(m, s), 1)", "x(2, 3, start=5)"),
     (
         "m=x(2, 3), s=x(3).exp()",
         "TransformedDistribution(Normal(m, s), [ExpTransform(), "
@@ -109,17 +101,9 @@ DRAWN = [
     ),
 ]
 SHAPED = [
-    (
-        "p=t([0.2, 0.7])",
-        "Binomial(l([3, 5]), p)",
-        "t([1.0, 4.0])",
-    ),
+    ("p=t([0.2, 0.7])", "Binomial(l([3, 5]), p)", "t([1.0, 4.0])"),
     ("p=t([-3.0, 0.7])", "Binomial(4, logits=p)", "t([1.0, 4.0])"),
-    (
-        "n=t([2.0, 3.5]), p=t([0.2, 0.7])",
-        "NegativeBinomial(n, p)",
-        "t([1.0, 4.0])",
-    ),
+    ("n=t([2.0, 3.5]), p=t([0.2, 0.7])", "NegativeBinomial(n, p)", "t([1.0, 4.0])"),
     ("r=t([0.5, 7.0])", "Poisson(r)", "t([1.0, 4.0])"),
     ("a=t([0.5, 2.0]), b=t([3.0, 1.5])", "Gamma(a, b)", "t([0.6, 2.5])"),
     ("a=t([3.5, 2.0]), b=t([3.0, 1.5])", "InverseGamma(a, b)", "t([0.6, 2.5])"),
@@ -150,15 +134,11 @@ SHAPED = [
         "Wishart(n, scale_tril=c.tril())",
         "t([[3.0, 0.7], [0.7, 2.0]])",
     ),
-    (
-        "a=t([0.5, 1.0, 2.5])",
-        "LKJCholesky(3, a)",
-        "CorrCholeskyTransform()(x(3))",
-    ),
+    ("a=t([0.5, 1.0, 2.5])", "LKJCholesky(3, a)", "CorrCholeskyTransform()(x(3))"),
 ]
 # Draws have the density that is written, whose mode PyTorch has as NaN.
 WITHOUT_MODE = [
-    ("a=t([1.5, 3.0]), b=t([2.0, 3.5])", "Kumaraswamy(a, b)", "t([0.6, 0.1])"),
+    ("a=t([1.5, 3.0]), b=t([2.0, 3.5])", "Kumaraswamy(a, b)", "t([0.6, 0.1])")
 ]
 
 

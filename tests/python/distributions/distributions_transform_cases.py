@@ -23,8 +23,7 @@ _PASSED = [
     "passed(CumulativeDistributionTransform(Normal(0.5, 2.0)), x(2, 3))",
     "passed(ReshapeTransform((3, 2), (6,)), x(4, 3, 2))",
     "passed(ComposeTransform([]), x(2, 3))",
-    "passed(ComposeTransform([ExpTransform(), AffineTransform(1.0, 2.0)]), "
-    "x(2, 3))",
+    "passed(ComposeTransform([ExpTransform(), AffineTransform(1.0, 2.0)]), x(2, 3))",
     "passed(ComposeTransform([AffineTransform(1.0, 2.0), "
     "StickBreakingTransform()]), x(2, 3))",
     "passed(ComposeTransform([StickBreakingTransform(), "
@@ -32,8 +31,7 @@ _PASSED = [
     "passed(IndependentTransform(ExpTransform(), 1), x(2, 3))",
     "passed(CatTransform([ExpTransform(), AffineTransform(0, 2)], dim=1, "
     "lengths=[2, 1]), x(2, 3))",
-    "passed(StackTransform([ExpTransform(), AffineTransform(0, 2)], dim=0), "
-    "x(2, 3))",
+    "passed(StackTransform([ExpTransform(), AffineTransform(0, 2)], dim=0), x(2, 3))",
     "ExpTransform()(x(2)) is ExpTransform()(x(2))",
     "ExpTransform() == ExpTransform()",
     "ExpTransform() == SigmoidTransform()",
@@ -59,25 +57,43 @@ _PASSED = [
     "IndependentTransform(ExpTransform(), 2)(x(2))",
 ]
 _CONSTRAINTS = [
-    "C.real", "C.real_vector", "C.positive", "C.nonnegative",
-    "C.greater_than(0.5)", "C.greater_than_eq(t([0.5, 0.1, 0.2]))",
-    "C.less_than(0.5)", "C.unit_interval", "C.interval(-0.5, 0.5)",
-    "C.half_open_interval(-0.5, 0.5)", "C.integer_interval(-1, 3)",
-    "C.nonnegative_integer", "C.positive_integer", "C.boolean", "C.one_hot",
-    "C.simplex", "C.multinomial(3)", "C.lower_triangular",
-    "C.lower_cholesky", "C.corr_cholesky", "C.square", "C.symmetric",
-    "C.positive_semidefinite", "C.positive_definite",
-    "C.independent(C.positive, 1)", "C.independent(C.positive, 3)",
+    "C.real",
+    "C.real_vector",
+    "C.positive",
+    "C.nonnegative",
+    "C.greater_than(0.5)",
+    "C.greater_than_eq(t([0.5, 0.1, 0.2]))",
+    "C.less_than(0.5)",
+    "C.unit_interval",
+    "C.interval(-0.5, 0.5)",
+    "C.half_open_interval(-0.5, 0.5)",
+    "C.integer_interval(-1, 3)",
+    "C.nonnegative_integer",
+    "C.positive_integer",
+    "C.boolean",
+    "C.one_hot",
+    "C.simplex",
+    "C.multinomial(3)",
+    "C.lower_triangular",
+    "C.lower_cholesky",
+    "C.corr_cholesky",
+    "C.square",
+    "C.symmetric",
+    "C.positive_semidefinite",
+    "C.positive_definite",
+    "C.independent(C.positive, 1)",
+    "C.independent(C.positive, 3)",
     "C.cat([C.positive, C.real], dim=1, lengths=[1, 2])",
     "C.stack([C.positive, C.real, C.boolean], dim=1)",
     "C.MixtureSameFamilyConstraint(C.positive)",
-]  # fmt: skip
+]
 _VALUES = [
-    "x(3, 3)", "t([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.25, 0.25]])",
+    "x(3, 3)",
+    "t([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.25, 0.25]])",
     "t([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])",
     "t([[3.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0]])",
     "t([[3.0, -1.0, 2.5]])",
-]  # fmt: skip
+]
 _CHECKED = [
     f"[repr({c}), {c}.is_discrete, {c}.event_dim, {c}.check({v})]"
     for c in _CONSTRAINTS

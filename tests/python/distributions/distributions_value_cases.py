@@ -32,11 +32,10 @@ _SINGLE = [
     "HalfNormal(1.0, validate_args=False).log_prob(t([-1.0, 1.0]))",
     "Uniform(0.0, 1.0, validate_args=False).log_prob(t([-1.0, 1.0, 0.0]))",
     "LowRankMultivariateNormal(x(3), x(3, 2), t([1.0, 2.0, 3.0])).scale_tril",
-    "LowRankMultivariateNormal(x(3), x(3, 1), t([1.0, 2.0, 3.0]))"
-    ".precision_matrix",
+    "LowRankMultivariateNormal(x(3), x(3, 1), t([1.0, 2.0, 3.0])).precision_matrix",
     "MultivariateNormal(x(2), precision_matrix=t([[2.0, 0.5], [0.5, 1.0]]))"
     ".covariance_matrix",
-]  # fmt: skip
+]
 
 CASES = cases(
     lines("facts", DRAWN, SHAPED, with_value=False, ready=True),

@@ -9,9 +9,12 @@ from __future__ import annotations
 import outcomes
 
 FAMILIES = (
-    "distributions_value", "distributions_draw", "distributions_kl",
-    "distributions_transform", "distributions_error",
-)  # fmt: skip
+    "distributions_value",
+    "distributions_draw",
+    "distributions_kl",
+    "distributions_transform",
+    "distributions_error",
+)
 
 SHAPED = ("distributions_shaped",)
 

@@ -86,9 +86,7 @@ def test_wisharts_of_a_batch_are_each_their_own(hotaru):
     together = d.kl_divergence(p, q)
     assert together.shape == (3,)
     for i in range(3):
-        one = d.kl_divergence(
-            d.Wishart(df[i], 1.5 * eye), d.Wishart(df[i] + 1, eye)
-        )
+        one = d.kl_divergence(d.Wishart(df[i], 1.5 * eye), d.Wishart(df[i] + 1, eye))
         assert float(one) == pytest.approx(float(together[i]), rel=1e-12)
     # In one dimension it is Gamma(df / 2, 1 / (2 variance)).
     one = hotaru.eye(1, dtype=hotaru.float64)

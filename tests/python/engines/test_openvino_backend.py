@@ -24,9 +24,7 @@ X = torch.linspace(-2, 3, 12).reshape(3, 4)
 
 
 def compiled(function, **options):
-    return torch.compile(
-        function, backend="openvino", fullgraph=True, options=options
-    )
+    return torch.compile(function, backend="openvino", fullgraph=True, options=options)
 
 
 def exported(function, *args) -> bytes:
@@ -80,12 +78,11 @@ CALLS = {
         lambda: (torch.linspace(-1, 1, 40_000).view(200, 200),),
     ),
     "large and strided": (
-        lambda a: a + 1, lambda: (torch.arange(80_000.0).view(200, 400).mT,)
+        lambda a: a + 1,
+        lambda: (torch.arange(80_000.0).view(200, 400).mT,),
     ),
-    "containers": (
-        lambda a: {"x": a[0] + a[1], "y": [a[0] * 2, 3]}, lambda: ([X, X],)
-    ),
-}  # fmt: skip
+    "containers": (lambda a: {"x": a[0] + a[1], "y": [a[0] * 2, 3]}, lambda: ([X, X],)),
+}
 
 
 @needs_openvino

@@ -25,22 +25,31 @@ class Residual(nn.Module):
 
 def resnet():
     return nn.Sequential(
-        nn.Conv2d(3, 8, 7, 2, 3), nn.BatchNorm2d(8), nn.ReLU(inplace=True),
-        nn.MaxPool2d(3, 2, 1), Residual(8, 8, 1), Residual(8, 16, 2),
-        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10),
-    )  # fmt: skip
+        nn.Conv2d(3, 8, 7, 2, 3),
+        nn.BatchNorm2d(8),
+        nn.ReLU(inplace=True),
+        nn.MaxPool2d(3, 2, 1),
+        Residual(8, 8, 1),
+        Residual(8, 16, 2),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(16, 10),
+    )
 
 
 class Depthwise(nn.Module):
     def __init__(self, n, wide, stride):
         super().__init__()
         self.layers = nn.Sequential(
-            nn.Conv2d(n, wide, 1, bias=False), nn.BatchNorm2d(wide),
+            nn.Conv2d(n, wide, 1, bias=False),
+            nn.BatchNorm2d(wide),
             nn.ReLU6(inplace=True),
             nn.Conv2d(wide, wide, 3, stride, 1, groups=wide, bias=False),
-            nn.BatchNorm2d(wide), nn.Hardswish(),
-            nn.Conv2d(wide, n, 1, bias=False), nn.BatchNorm2d(n),
-        )  # fmt: skip
+            nn.BatchNorm2d(wide),
+            nn.Hardswish(),
+            nn.Conv2d(wide, n, 1, bias=False),
+            nn.BatchNorm2d(n),
+        )
         self.gate = nn.Sequential(
             nn.AdaptiveAvgPool2d(1), nn.Conv2d(n, n, 1), nn.Hardsigmoid()
         )
@@ -54,9 +63,13 @@ class Depthwise(nn.Module):
 
 def mobilenet():
     return nn.Sequential(
-        nn.Conv2d(3, 8, 3, 2, 1), Depthwise(8, 24, 1), Depthwise(8, 24, 2),
-        nn.AvgPool2d(2, ceil_mode=True), nn.Flatten(), nn.LazyLinear(5),
-    )  # fmt: skip
+        nn.Conv2d(3, 8, 3, 2, 1),
+        Depthwise(8, 24, 1),
+        Depthwise(8, 24, 2),
+        nn.AvgPool2d(2, ceil_mode=True),
+        nn.Flatten(),
+        nn.LazyLinear(5),
+    )
 
 
 class UNet(nn.Module):
@@ -73,9 +86,7 @@ class UNet(nn.Module):
         a = F.relu(self.down1(x))
         b = F.leaky_relu(self.down2(F.max_pool2d(a, 2)), 0.1)
         c = self.norm(self.out1(torch.cat([self.up(b), a], 1)))
-        wide = F.interpolate(
-            b, size=c.shape[2:], mode="bilinear", align_corners=False
-        )
+        wide = F.interpolate(b, size=c.shape[2:], mode="bilinear", align_corners=False)
         low = F.interpolate(F.silu(b), scale_factor=2.0)
         return torch.sigmoid(self.out2(wide + low)) * F.pad(
             torch.tanh(c).mean(1, keepdim=True)[..., 1:], (1, 0)
@@ -85,9 +96,7 @@ class UNet(nn.Module):
 class Recurrent(nn.Module):
     def __init__(self):
         super().__init__()
-        self.lstm = nn.LSTM(
-            6, 8, num_layers=2, batch_first=True, bidirectional=True
-        )
+        self.lstm = nn.LSTM(6, 8, num_layers=2, batch_first=True, bidirectional=True)
         self.gru = nn.GRU(16, 7, batch_first=True)
         self.head = nn.Linear(7, 3)
 
@@ -102,9 +111,7 @@ class Attention(nn.Module):
         super().__init__()
         self.qkv, self.out = nn.Linear(d, 3 * d), nn.Linear(d, d)
         self.heads = heads
-        self.register_buffer(
-            "mask", torch.tril(torch.ones(32, 32)).view(1, 1, 32, 32)
-        )
+        self.register_buffer("mask", torch.tril(torch.ones(32, 32)).view(1, 1, 32, 32))
 
     def forward(self, x):
         b, t, d = x.size()
@@ -115,9 +122,7 @@ class Attention(nn.Module):
         att = (q @ k.transpose(-2, -1)) * (1.0 / (d // self.heads) ** 0.5)
         att = att.masked_fill(self.mask[:, :, :t, :t] == 0, float("-inf"))
         y = (F.softmax(att, dim=-1) @ v).transpose(1, 2)
-        y = y + F.scaled_dot_product_attention(
-            q, k, v, is_causal=True
-        ).transpose(1, 2)
+        y = y + F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2)
         return self.out(y.contiguous().view(b, t, d))
 
 
@@ -127,12 +132,17 @@ class GPT(nn.Module):
         self.tokens, self.places = nn.Embedding(50, 16), nn.Embedding(32, 16)
         self.norms = nn.ModuleList([nn.LayerNorm(16) for _ in range(4)])
         self.attention = nn.ModuleList([Attention(16, 4) for _ in range(2)])
-        self.mlps = nn.ModuleList([
-            nn.Sequential(
-                nn.Linear(16, 64), nn.GELU(approximate="tanh"),
-                nn.Linear(64, 16), nn.Dropout(0.1),
-            ) for _ in range(2)
-        ])  # fmt: skip
+        self.mlps = nn.ModuleList(
+            [
+                nn.Sequential(
+                    nn.Linear(16, 64),
+                    nn.GELU(approximate="tanh"),
+                    nn.Linear(64, 16),
+                    nn.Dropout(0.1),
+                )
+                for _ in range(2)
+            ]
+        )
         self.head = nn.Linear(16, 50, bias=False)
         self.head.weight = self.tokens.weight
 
@@ -197,13 +207,22 @@ class ConvNeXt(nn.Module):
 
 def autoencoder():
     return nn.Sequential(
-        nn.Conv2d(1, 6, 3, 2, 1), nn.PReLU(6), nn.Conv2d(6, 12, 3, 2, 1),
-        nn.ELU(), nn.Flatten(1), nn.Linear(192, 10), nn.Softplus(),
-        nn.Linear(10, 192), nn.Unflatten(1, (12, 4, 4)),
-        nn.ConvTranspose2d(12, 6, 3, 2, 1, output_padding=1), nn.Mish(),
-        nn.ConvTranspose2d(6, 4, 4, 2, 1, groups=2), nn.SELU(),
-        nn.ConvTranspose2d(4, 1, 3, padding=2, dilation=2), nn.Sigmoid(),
-    )  # fmt: skip
+        nn.Conv2d(1, 6, 3, 2, 1),
+        nn.PReLU(6),
+        nn.Conv2d(6, 12, 3, 2, 1),
+        nn.ELU(),
+        nn.Flatten(1),
+        nn.Linear(192, 10),
+        nn.Softplus(),
+        nn.Linear(10, 192),
+        nn.Unflatten(1, (12, 4, 4)),
+        nn.ConvTranspose2d(12, 6, 3, 2, 1, output_padding=1),
+        nn.Mish(),
+        nn.ConvTranspose2d(6, 4, 4, 2, 1, groups=2),
+        nn.SELU(),
+        nn.ConvTranspose2d(4, 1, 3, padding=2, dilation=2),
+        nn.Sigmoid(),
+    )
 
 
 class Bag(nn.Module):
@@ -232,16 +251,26 @@ def _words(limit, length):
 NETWORKS = {
     "mlp": (
         lambda: nn.Sequential(
-            nn.Linear(8, 32), nn.ReLU(inplace=True), nn.Linear(32, 32),
-            nn.Tanh(), nn.Linear(32, 4), nn.LogSoftmax(-1),
+            nn.Linear(8, 32),
+            nn.ReLU(inplace=True),
+            nn.Linear(32, 32),
+            nn.Tanh(),
+            nn.Linear(32, 4),
+            nn.LogSoftmax(-1),
         ),
         lambda n: torch.randn(n, 8),
     ),
     "cnn": (
         lambda: nn.Sequential(
-            nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(),
-            nn.MaxPool2d(2), nn.Conv2d(4, 8, 3, 2, 1, 2), nn.GELU(),
-            nn.AdaptiveAvgPool2d(3), nn.Flatten(), nn.Linear(72, 3),
+            nn.Conv2d(1, 4, 3),
+            nn.BatchNorm2d(4),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(4, 8, 3, 2, 1, 2),
+            nn.GELU(),
+            nn.AdaptiveAvgPool2d(3),
+            nn.Flatten(),
+            nn.Linear(72, 3),
         ),
         _image(1, 20),
     ),
@@ -255,7 +284,7 @@ NETWORKS = {
     "convnext": (ConvNeXt, _image(3, 32)),
     "autoencoder": (autoencoder, _image(1, 16)),
     "bag": (Bag, _words(40, 9)),
-}  # fmt: skip
+}
 
 
 def network(name: str):

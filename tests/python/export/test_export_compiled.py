@@ -40,11 +40,7 @@ class Net(torch.nn.Module):
             out.append(out[i] + self.step * x.size(0))
         sizes = torch.tensor([x.size(0), x.dim()])
         same = x.dtype == torch.float32
-        return {
-            "y": torch.cat(out, 1),
-            "n": sizes,
-            "t": y.to(torch.float64),
-        }, same
+        return {"y": torch.cat(out, 1), "n": sizes, "t": y.to(torch.float64)}, same
 
 
 @pytest.mark.parametrize("batch", [3, 5])
@@ -113,10 +109,7 @@ class Number(torch.nn.Module):
 
 @pytest.mark.parametrize(
     ("module", "text"),
-    [
-        (Until, "depends on data ends a loop"),
-        (Number, "data-dependent"),
-    ],
+    [(Until, "depends on data ends a loop"), (Number, "data-dependent")],
 )
 def test_what_depends_on_data_names_its_line(module, text):
     script = loaded(module())
@@ -145,9 +138,7 @@ def test_an_onnx_model():
         )
     )
     script = torch.load_program(io.BytesIO(model))
-    program = export(
-        script, (torch.ones(2, 3),), dynamic_shapes=({0: Dim("n")},)
-    )
+    program = export(script, (torch.ones(2, 3),), dynamic_shapes=({0: Dim("n")},))
     x = torch.randn(7, 3)
     assert torch.equal(saved(program)(x), script(x))
 
@@ -203,10 +194,7 @@ _OF_NUMBERS = {
         ],
     ),
     "range_of_constants": (
-        [
-            ob.node("Range", ["a", "n", "d"], ["r"]),
-            ob.node("Mul", ["x", "r"], ["y"]),
-        ],
+        [ob.node("Range", ["a", "n", "d"], ["r"]), ob.node("Mul", ["x", "r"], ["y"])],
         [
             ob.tensor("a", ob.FLOAT, [], [0.0]),
             ob.tensor("n", ob.FLOAT, [], [2.0]),
@@ -231,13 +219,16 @@ _OF_NUMBERS = {
         [
             ob.node("Unsqueeze", ["x", "front"], ["z"]),
             ob.node(
-                "Resize", ["z", "", "", "size"], ["y"], mode="linear",
+                "Resize",
+                ["z", "", "", "size"],
+                ["y"],
+                mode="linear",
                 coordinate_transformation_mode="half_pixel",
             ),
         ],
         [int64("front", [0, 1]), int64("size", [1, 1, 6, 5])],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", _OF_NUMBERS)

@@ -9,14 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hotaru.export import (
-    DataDependentError,
-    Dim,
-    UserError,
-    export,
-    load,
-    save,
-)
+from hotaru.export import DataDependentError, Dim, UserError, export, load, save
 from hotaru.export._expressions import Expression, Symbol
 from hotaru.nn import functional as F
 
@@ -54,9 +47,7 @@ def assert_same(model, modules, *calls):
 
 
 def ops(program):
-    return [
-        str(n.target) for n in program.graph.nodes if n.op == "call_function"
-    ]
+    return [str(n.target) for n in program.graph.nodes if n.op == "call_function"]
 
 
 class Conv(nn.Module):
@@ -91,15 +82,17 @@ class Linear(nn.Module):
 def test_operators_are_whole_and_named_as_pytorchs():
     program = export(Conv(), (torch.ones(2, 1, 9, 9),))
     assert ops(program) == [
-        "aten.conv2d.default", "aten.add_.Tensor", "aten.batch_norm.default",
-        "aten.relu.default", "aten.mean.dim", "aten.linear.default",
-    ]  # fmt: skip
+        "aten.conv2d.default",
+        "aten.add_.Tensor",
+        "aten.batch_norm.default",
+        "aten.relu.default",
+        "aten.mean.dim",
+        "aten.linear.default",
+    ]
     signature = program.graph_signature
     assert signature.user_inputs == ("x",)
     assert signature.parameters[0] == "conv.weight"
-    assert signature.inputs_to_buffers["b_bn_running_mean"] == (
-        "bn.running_mean"
-    )
+    assert signature.inputs_to_buffers["b_bn_running_mean"] == ("bn.running_mean")
     text = str(program)
     assert 'x: "f32[2, 1, 9, 9]"' in text
     assert "b_bn_num_batches_tracked: BUFFER target='bn.num_batches" in text
@@ -134,8 +127,7 @@ def test_module_has_the_models_parameters():
     assert module.fc.weight is model.fc.weight
     for name in ("train", "eval"):
         with pytest.raises(
-            NotImplementedError,
-            match=rf"Calling {name}\(\) is not supported yet",
+            NotImplementedError, match=rf"Calling {name}\(\) is not supported yet"
         ):
             getattr(module, name)()
 
@@ -213,10 +205,7 @@ def test_cond_has_both_branches():
     class Branch(Linear):
         def forward(self, x):
             return torch.cond(
-                x.sum() > 0,
-                lambda x: self.fc(x) * x.shape[0],
-                lambda x: x - 1,
-                (x,),
+                x.sum() > 0, lambda x: self.fc(x) * x.shape[0], lambda x: x - 1, (x,)
             )
 
     model = Branch()
@@ -265,9 +254,7 @@ def test_containers_keywords_and_numbers():
     found = module(pair, flag=None, scale=2.5)
     assert found["sum"].tolist() == [3.5] * 5
     assert found["n"] == (5, "text")
-    assert program.graph_signature.user_inputs == (
-        "pair_a", "pair_b_0", 2.5, None,
-    )  # fmt: skip
+    assert program.graph_signature.user_inputs == ("pair_a", "pair_b_0", 2.5, None)
     with pytest.raises(AssertionError, match=r"Guard failed: scale == 2\.5"):
         module(pair, scale=3.0, flag=None)
     with pytest.raises(ValueError, match="kwarg keyword mismatch"):
@@ -306,13 +293,7 @@ def test_sizes_of_results_follow_from_those_of_inputs():
             pooled = F.avg_pool1d(x.transpose(1, 2), 3, 2)
             joined = torch.cat([x, x[:, 1:]], 1).flatten(1)
             grid = x[:, :, None] * x[:, None]
-            return (
-                pooled,
-                joined,
-                x.view(b * t, c),
-                grid.sum(),
-                F.pad(x, (1, 1)),
-            )
+            return (pooled, joined, x.view(b * t, c), grid.sum(), F.pad(x, (1, 1)))
 
     model = Shapes()
     x = torch.randn(3, 8, 2)
@@ -336,8 +317,7 @@ def test_roundings_of_large_strides_are_exact():
             y, z = self.conv(x), self.wide(x)
             up = F.max_pool2d(z, 2, 2, ceil_mode=True)
             return [
-                torch.arange(t.shape[2] * 100 + t.shape[3]).sum()
-                for t in (y, z, up)
+                torch.arange(t.shape[2] * 100 + t.shape[3]).sum() for t in (y, z, up)
             ]
 
     model = Patches()
@@ -380,9 +360,8 @@ def test_auto_varies_as_far_as_the_program_allows():
 
     auto = (Dim.AUTO, Dim.AUTO)
     program = export(
-        Some(), (torch.ones(3, 4), torch.ones(1, 3)),
-        dynamic_shapes=(auto, auto),
-    )  # fmt: skip
+        Some(), (torch.ones(3, 4), torch.ones(1, 3)), dynamic_shapes=(auto, auto)
+    )
     text = str(program)
     # A bound that a branch needs, a layer's size, a size of 1.
     assert 'x: "f32[s77, 4]"' in text
@@ -392,9 +371,7 @@ def test_auto_varies_as_far_as_the_program_allows():
 
 def test_equal_sizes_are_found():
     auto = ({0: Dim.AUTO}, {0: Dim.AUTO})
-    program, modules = both(
-        Add(), (torch.ones(3), torch.ones(3)), dynamic_shapes=auto
-    )
+    program, modules = both(Add(), (torch.ones(3), torch.ones(3)), dynamic_shapes=auto)
     assert len(program.range_constraints) == 1
     assert_same(Add(), modules, (torch.ones(6), torch.ones(6)))
 
@@ -406,9 +383,10 @@ def test_derived_dimensions():
 
     size = Dim("size", max=8)
     _, modules = both(
-        Pairs(), (torch.ones(3), torch.ones(6)),
+        Pairs(),
+        (torch.ones(3), torch.ones(6)),
         dynamic_shapes=({0: size}, {0: 2 * size}),
-    )  # fmt: skip
+    )
     assert_same(Pairs(), modules, (torch.ones(5), torch.ones(10)))
     with pytest.raises(AssertionError, match=r"Guard failed: y\.size"):
         modules[0](torch.ones(5), torch.ones(9))
@@ -420,27 +398,53 @@ C, D = Dim("c"), Dim("d")
 @pytest.mark.parametrize(
     ("model", "args", "shapes", "text"),
     [
-        (Linear, (torch.ones(3, 4),), ({1: C},),
-         "You marked c as dynamic but your code specialized it to be a "
-         "constant (4)"),
-        (Linear, (torch.ones(3, 4),), ({1: Dim.DYNAMIC},),
-         "Constraints violated (L['x'].size()[1])!"),
+        (
+            Linear,
+            (torch.ones(3, 4),),
+            ({1: C},),
+            "You marked c as dynamic but your code specialized it to be a constant (4)",
+        ),
+        (
+            Linear,
+            (torch.ones(3, 4),),
+            ({1: Dim.DYNAMIC},),
+            "Constraints violated (L['x'].size()[1])!",
+        ),
         (Linear, (torch.ones(1, 4),), ({0: C},), "a constant (1)"),
-        (Add, (torch.ones(3), torch.ones(3)), ({0: C}, {0: D}),
-         "The values of d = L['y'].size()[0] and c = L['x'].size()[0] must "
-         "always be equal."),
-        (Add, (torch.ones(3), torch.ones(3)), ({0: C}, None),
-         "Suggested fixes:\n  c = 3"),
-        (Add, (torch.ones(3), torch.ones(3)), ({0: C},),
-         "`inputs` has 2 elements, but `dynamic_shapes` has 1 elements"),
-        (Add, (torch.ones(3), torch.ones(3)), {"x": {0: C}},
-         "its top-level keys must be the arg names ['x', 'y']"),
-        (Add, (torch.ones(3), torch.ones(3)), (5, None),
-         "Unexpected input tensor shape 5 specified at `dynamic_shapes['x']`"),
-        (Add, (torch.ones(3), torch.ones(3)), ({7: C}, None),
-         "Unexpected dimension 7"),
+        (
+            Add,
+            (torch.ones(3), torch.ones(3)),
+            ({0: C}, {0: D}),
+            "The values of d = L['y'].size()[0] and c = L['x'].size()[0] must "
+            "always be equal.",
+        ),
+        (
+            Add,
+            (torch.ones(3), torch.ones(3)),
+            ({0: C}, None),
+            "Suggested fixes:\n  c = 3",
+        ),
+        (
+            Add,
+            (torch.ones(3), torch.ones(3)),
+            ({0: C},),
+            "`inputs` has 2 elements, but `dynamic_shapes` has 1 elements",
+        ),
+        (
+            Add,
+            (torch.ones(3), torch.ones(3)),
+            {"x": {0: C}},
+            "its top-level keys must be the arg names ['x', 'y']",
+        ),
+        (
+            Add,
+            (torch.ones(3), torch.ones(3)),
+            (5, None),
+            "Unexpected input tensor shape 5 specified at `dynamic_shapes['x']`",
+        ),
+        (Add, (torch.ones(3), torch.ones(3)), ({7: C}, None), "Unexpected dimension 7"),
     ],
-)  # fmt: skip
+)
 def test_dimensions_that_cannot_vary(model, args, shapes, text):
     with pytest.raises(UserError) as caught:
         export(model(), args, dynamic_shapes=shapes)
@@ -531,12 +535,16 @@ def test_file_has_pytorchs_layout(tmp_path):
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         assert {
-            "conv/archive_format", "conv/archive_version", "conv/byteorder",
-            "conv/.data/version", "conv/models/model.json",
+            "conv/archive_format",
+            "conv/archive_version",
+            "conv/byteorder",
+            "conv/.data/version",
+            "conv/models/model.json",
             "conv/data/weights/model_weights_config.json",
             "conv/data/constants/model_constants_config.json",
-            "conv/data/sample_inputs/model.pt", "conv/extra/note.txt",
-        } <= set(names)  # fmt: skip
+            "conv/data/sample_inputs/model.pt",
+            "conv/extra/note.txt",
+        } <= set(names)
         for info in archive.infolist():
             assert info.compress_type == zipfile.ZIP_STORED
         assert archive.read("conv/archive_format") == b"pt2"
@@ -581,17 +589,14 @@ def test_numbers_in_files_are_json():
 
 def test_sizes_in_files_are_spelled_as_sympy_does():
     program = export(
-        Conv(), (torch.ones(2, 1, 9, 9),),
-        dynamic_shapes=({0: Dim("b"), 2: Dim.AUTO},),
-    )  # fmt: skip
+        Conv(), (torch.ones(2, 1, 9, 9),), dynamic_shapes=({0: Dim("b"), 2: Dim.AUTO},)
+    )
     written = model_json(program)
     values = written["graph_module"]["graph"]["tensor_values"]
     expression = values["conv2d"]["sizes"][2]["as_expr"]
     assert expression["hint"] == {"as_int": 4}
     assert expression["expr_str"].startswith("Add(FloorDiv(Add(Symbol('s53'")
-    assert written["range_constraints"]["s77"] == {
-        "min_val": 0, "max_val": None,
-    }  # fmt: skip
+    assert written["range_constraints"]["s77"] == {"min_val": 0, "max_val": None}
     assert written["schema_version"]["major"] == 8
 
 
@@ -646,8 +651,11 @@ def test_dataclasses():
         assert moved.weight.tolist() == [1, 1, 1]
         assert rest["rest"].place.tolist() == [0, 0]
         assert rest["rest"].weight is None
-    names = json.loads(model_json(program)["graph_module"][
-        "module_call_graph"][0]["signature"]["out_spec"])  # fmt: skip
+    names = json.loads(
+        model_json(program)["graph_module"]["module_call_graph"][0]["signature"][
+            "out_spec"
+        ]
+    )
     assert "tests.Point" in json.dumps(names)
     other = Point(torch.ones(2)), given[1]
     with pytest.raises(ValueError, match="tree spec"):

@@ -60,7 +60,8 @@ LAYERS = {
     ),
     "batch norm": lambda: (nn.BatchNorm2d(4), (r(2, 4, 3, 3),)),
     "instance norm": lambda: (
-        nn.InstanceNorm1d(4, track_running_stats=True), (r(2, 4, 3),)
+        nn.InstanceNorm1d(4, track_running_stats=True),
+        (r(2, 4, 3),),
     ),
     "group norm": lambda: (nn.GroupNorm(2, 4), (r(2, 4, 3),)),
     "embedding": lambda: (
@@ -101,9 +102,10 @@ LAYERS = {
         (r(1, 2, 6, 6),),
     ),
     "spectral norm": lambda: (
-        nn.utils.parametrizations.spectral_norm(nn.Linear(3, 4)), (r(2, 3),)
+        nn.utils.parametrizations.spectral_norm(nn.Linear(3, 4)),
+        (r(2, 3),),
     ),
-}  # fmt: skip
+}
 
 
 def again(program):
@@ -152,9 +154,18 @@ def test_results_that_are_none_keep_their_place():
         def forward(self, x):
             m = self.m
             found, weights = torch._native_multi_head_attention(
-                x, x, x, 8, 2, m.in_proj_weight, m.in_proj_bias,
-                m.out_proj.weight, m.out_proj.bias, None, False,
-            )  # fmt: skip
+                x,
+                x,
+                x,
+                8,
+                2,
+                m.in_proj_weight,
+                m.in_proj_bias,
+                m.out_proj.weight,
+                m.out_proj.bias,
+                None,
+                False,
+            )
             assert weights is None
             return found * 2
 

@@ -34,8 +34,7 @@ def containers(w, x):
 
 
 def arguments(w, x):
-    return map(lambda row, a, b, n: row * a + b["q"] * n, x, w,
-               {"q": x.sum()}, 2.5)  # fmt: skip
+    return map(lambda row, a, b, n: row * a + b["q"] * n, x, w, {"q": x.sum()}, 2.5)
 
 
 def sizes(w, x):
@@ -83,9 +82,7 @@ def constants(w, x):
 
 def within(w, x):
     def row_of(row):
-        return scan(
-            lambda c, e: (c + e * w.sum(), c * e), torch.zeros(()), row
-        )[1]
+        return scan(lambda c, e: (c + e * w.sum(), c * e), torch.zeros(()), row)[1]
 
     return map(row_of, x)
 
@@ -98,9 +95,7 @@ def map_in_cond(w, x):
 
 def cond_in_map(w, x):
     def row_of(row):
-        return torch.cond(
-            row.sum() > 0, lambda r: r * w, lambda r: r - 1, (row,)
-        )
+        return torch.cond(row.sum() > 0, lambda r: r * w, lambda r: r - 1, (row,))
 
     return map(row_of, x)
 
@@ -134,16 +129,27 @@ def loop(w, x):
 
 
 def loop_of_one(w, x):
-    return while_loop(
-        lambda x: x.sum() < 100, lambda x: (x * 2 + 1,), (x.abs(),)
-    )
+    return while_loop(lambda x: x.sum() < 100, lambda x: (x * 2 + 1,), (x.abs(),))
 
 
 WHOLE = [
-    containers, arguments, sizes, running, backwards, passed_on, last_alone,
-    rows_alone, constants, within, map_in_cond, cond_in_map, without_gradients,
-    changed_before, loop, loop_of_one,
-]  # fmt: skip
+    containers,
+    arguments,
+    sizes,
+    running,
+    backwards,
+    passed_on,
+    last_alone,
+    rows_alone,
+    constants,
+    within,
+    map_in_cond,
+    cond_in_map,
+    without_gradients,
+    changed_before,
+    loop,
+    loop_of_one,
+]
 
 
 def saved(program):
@@ -223,9 +229,7 @@ def test_a_condition_gives_its_result_alone():
 
 def test_results_of_graphs_share_no_memory():
     """PyTorch's passes refuse graphs that give an input, or one thing twice."""
-    _, program = exported(
-        lambda w, x: scan(lambda c, row: (c, (row[:2], c)), w, x)
-    )
+    _, program = exported(lambda w, x: scan(lambda c, row: (c, (row[:2], c)), w, x))
     (body,) = program.graph_module.children()
     (results,) = next(n for n in body.graph.nodes if n.op == "output").args
     assert len(set(results)) == 3

@@ -108,9 +108,7 @@ def test_containers_of_another_structure_are_refused():
     inputs, pair = one["args"]
     with pytest.raises(ValueError, match="exported input tree spec"):
         module(inputs, list(pair), **one["kwargs"])
-    result, second = module(
-        dict(reversed(inputs.items())), pair, **one["kwargs"]
-    )
+    result, second = module(dict(reversed(inputs.items())), pair, **one["kwargs"])
     compare_all("trees", plain(result), one["result"][0])
     assert list(second) == ["sum", "product"]
 
@@ -139,13 +137,9 @@ def test_facts_of_a_program():
     assert signature.parameters == ("fc.weight", "fc.bias")
     assert signature.buffers == ("count", "mean", "hidden")
     assert signature.non_persistent_buffers == {"hidden"}
-    assert list(signature.buffers_to_mutate.values()) == [
-        "count", "mean", "hidden",
-    ]  # fmt: skip
+    assert list(signature.buffers_to_mutate.values()) == ["count", "mean", "hidden"]
     assert signature.user_inputs == ("x",)
-    assert sorted(program.state_dict) == [
-        "count", "fc.bias", "fc.weight", "mean",
-    ]  # fmt: skip
+    assert sorted(program.state_dict) == ["count", "fc.bias", "fc.weight", "mean"]
     assert list(program.constants) == ["hidden"]
     assert list(program.range_constraints.values()) == [(1, 64)]
     (x,), keywords = program.example_inputs
@@ -261,23 +255,42 @@ def node_result(target, x, **constants):
 @pytest.mark.parametrize(
     ("target", "arguments", "meaning"),
     [
-        ("hann_window.default", {"window_length": {"as_int": 4}},
-         lambda h: torch.tensor([0, 0.5, 1, 0.5])),
-        ("hamming_window.periodic",
-         {"window_length": {"as_int": 4}, "periodic": {"as_bool": False}},
-         lambda h: torch.tensor([0.08, 0.77, 0.77, 0.08])),
-        ("blackman_window.default", {"window_length": {"as_int": 4}},
-         lambda h: torch.tensor([0, 0.34, 1, 0.34])),
-        ("_to_copy.default", {"self": None, "dtype": {"as_scalar_type": 7}},
-         lambda h: h),
+        (
+            "hann_window.default",
+            {"window_length": {"as_int": 4}},
+            lambda h: torch.tensor([0, 0.5, 1, 0.5]),
+        ),
+        (
+            "hamming_window.periodic",
+            {"window_length": {"as_int": 4}, "periodic": {"as_bool": False}},
+            lambda h: torch.tensor([0.08, 0.77, 0.77, 0.08]),
+        ),
+        (
+            "blackman_window.default",
+            {"window_length": {"as_int": 4}},
+            lambda h: torch.tensor([0, 0.34, 1, 0.34]),
+        ),
+        (
+            "_to_copy.default",
+            {"self": None, "dtype": {"as_scalar_type": 7}},
+            lambda h: h,
+        ),
         ("copy.default", {"self": None, "src": None}, lambda h: h),
-        ("_trilinear.default",
-         {"i1": None, "i2": None, "i3": None, "expand1": {"as_ints": []},
-          "expand2": {"as_ints": []}, "expand3": {"as_ints": [0]},
-          "sumdim": {"as_ints": [0]}},
-         lambda h: (h * h * h.unsqueeze(0)).sum(0)),
+        (
+            "_trilinear.default",
+            {
+                "i1": None,
+                "i2": None,
+                "i3": None,
+                "expand1": {"as_ints": []},
+                "expand2": {"as_ints": []},
+                "expand3": {"as_ints": [0]},
+                "sumdim": {"as_ints": [0]},
+            },
+            lambda h: (h * h * h.unsqueeze(0)).sum(0),
+        ),
     ],
-)  # fmt: skip
+)
 def test_operators_that_are_said_otherwise(target, arguments, meaning):
     x = torch.randn(3, 4)
     result, h, rest = node_result(target, x, **arguments)

@@ -163,7 +163,5 @@ m = torch.func.replace_all_batch_norm_modules_(torch.nn.Sequential(torch.nn.Batc
 """
 
 CASES = cases(
-    line
-    for line in (_DERIVATIVES + _MAPS + _MODULES).splitlines()
-    if line.strip()
+    line for line in (_DERIVATIVES + _MAPS + _MODULES).splitlines() if line.strip()
 )

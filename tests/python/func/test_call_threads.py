@@ -18,9 +18,7 @@ class Meets(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(2))
-        self.began, self.inside, self.over = (
-            threading.Event() for _ in range(3)
-        )
+        self.began, self.inside, self.over = (threading.Event() for _ in range(3))
 
     def forward(self, x, first):
         if first:
@@ -45,9 +43,7 @@ def test_each_thread_gets_the_result_of_its_own_tensors():
         if first:
             module.over.set()
 
-    threads = [
-        threading.Thread(target=call, args=(first,)) for first in (True, False)
-    ]
+    threads = [threading.Thread(target=call, args=(first,)) for first in (True, False)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -71,9 +67,7 @@ def test_a_call_inside_of_a_call():
             return functional_call(self, zeros, (x, depth - 1))
 
     module = Twice()
-    out = functional_call(
-        module, {"inner.weight": torch.eye(2)}, torch.ones(1, 2)
-    )
+    out = functional_call(module, {"inner.weight": torch.eye(2)}, torch.ones(1, 2))
     assert out.tolist() == [[1, 1]]
 
     def loss(params, x):

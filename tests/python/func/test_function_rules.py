@@ -101,9 +101,7 @@ def test_orders_mix():
     assert func.jvp(gradient, (X,), (T,))[1].tolist() == [2, 20]
     tangent(leaf).sum().backward()
     assert leaf.grad.tolist() == [11, 110]
-    mapped = torch.vmap(
-        lambda x: func.jvp(Square.apply, (x,), (torch.ones(()),))[1]
-    )
+    mapped = torch.vmap(lambda x: func.jvp(Square.apply, (x,), (torch.ones(()),))[1])
     assert mapped(X).tolist() == [11, 22]
 
 
@@ -246,11 +244,7 @@ class Scale(Function):
             torch.full((2, 3), 200.0),
             (2, "error", 0, 2.0),
         ),
-        (
-            lambda: torch.vmap(Scale.apply)(M[:0]),
-            M[:0],
-            (0, "error", 0, 2.0),
-        ),
+        (lambda: torch.vmap(Scale.apply)(M[:0]), M[:0], (0, "error", 0, 2.0)),
     ],
 )
 def test_a_rule_is_called_once_for_all(run, expected, call):
@@ -292,8 +286,7 @@ class Two(Scale):
     def vmap(info, in_dims, x, y):
         CALLS.append(in_dims)
         x, y = (
-            t if dim is None else t.movedim(dim, 0)
-            for t, dim in zip((x, y), in_dims)
+            t if dim is None else t.movedim(dim, 0) for t, dim in zip((x, y), in_dims)
         )
         return Two.apply(x, y), (0, 0)
 
@@ -303,9 +296,9 @@ def test_rules_of_several_arguments_and_results():
     total, product = torch.vmap(Two.apply, in_dims=(0, None))(M, ones)
     assert torch.equal(total, M + 1)
     assert torch.equal(product, M)
-    total, product = torch.vmap(
-        lambda x, y: Two.apply(y, x), (1, None), (0, 1)
-    )(M, ones[:2])
+    total, product = torch.vmap(lambda x, y: Two.apply(y, x), (1, None), (0, 1))(
+        M, ones[:2]
+    )
     assert torch.equal(total, M.t() + 1)
     assert torch.equal(product, M)
     assert CALLS == [(0, None), (None, 1)]

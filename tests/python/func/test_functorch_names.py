@@ -21,9 +21,10 @@ inner = hotaru._C._functorch
 
 
 MODULES = {
-    "combine_state_for_ensemble", "make_functional",
+    "combine_state_for_ensemble",
+    "make_functional",
     "make_functional_with_buffers",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", sorted({*deprecated.__all__} - MODULES))
@@ -154,9 +155,7 @@ def test_the_package_by_its_own_name(tmp_path):
         "      callable(functorch.make_fx))"
     )
     done = subprocess.run(
-        [sys.executable, "-m", "hotaru", str(program)],
-        capture_output=True,
-        text=True,
+        [sys.executable, "-m", "hotaru", str(program)], capture_output=True, text=True
     )
     assert done.stdout == "[3.0, 3.0] False True\n", done.stderr
 

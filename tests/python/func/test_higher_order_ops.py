@@ -19,9 +19,13 @@ from hotaru.utils import _pytree as pytree
 import hotaru as torch
 
 DTYPES = [
-    torch.int8, torch.int64, torch.float16, torch.bfloat16, torch.float64,
+    torch.int8,
+    torch.int64,
+    torch.float16,
+    torch.bfloat16,
+    torch.float64,
     torch.complex64,
-]  # fmt: skip
+]
 
 
 def numbers(dtype=torch.float32):
@@ -33,9 +37,7 @@ def step(carry, row):
 
 
 def generic(function, xs, dim, **options):
-    return associative_scan(
-        function, xs, dim, combine_mode="generic", **options
-    )
+    return associative_scan(function, xs, dim, combine_mode="generic", **options)
 
 
 def lists(tree):
@@ -60,10 +62,7 @@ def test_scan_from_the_end_keeps_results_where_their_slices_are():
 @pytest.mark.parametrize("dim", [1, -1])
 @pytest.mark.parametrize(
     ("reverse", "wanted"),
-    [
-        (False, [[0, 0], [0, 6], [0, 20]]),
-        (True, [[0, 0], [6, 0], [20, 0]]),
-    ],
+    [(False, [[0, 0], [0, 6], [0, 20]]), (True, [[0, 0], [6, 0], [20, 0]])],
 )
 def test_scan_along_another_dimension(dim, reverse, wanted):
     carry, out = scan(step, torch.zeros(3), numbers(), dim=dim, reverse=reverse)
@@ -73,9 +72,7 @@ def test_scan_along_another_dimension(dim, reverse, wanted):
 
 
 def test_results_without_that_dimension_are_stacked_along_the_first():
-    _, out = scan(
-        lambda c, x: (c + x, x.sum()), torch.zeros(3), numbers(), dim=1
-    )
+    _, out = scan(lambda c, x: (c + x, x.sum()), torch.zeros(3), numbers(), dim=1)
     assert out.tolist() == [6, 9]
 
 
@@ -108,11 +105,7 @@ def test_scan_of_nothing_is_the_first_carry():
 
 
 def test_map_applies_a_function_to_rows():
-    assert over(lambda x: x * 2, numbers()).tolist() == [
-        [0, 2],
-        [4, 6],
-        [8, 10],
-    ]
+    assert over(lambda x: x * 2, numbers()).tolist() == [[0, 2], [4, 6], [8, 10]]
     scale, shift = torch.tensor([2.0, 3.0]), 1
     found = over(lambda x, a, b: x * a + b, numbers(), scale, shift)
     assert found.tolist() == [[1, 4], [5, 10], [9, 16]]
@@ -206,8 +199,10 @@ def test_associative_scan_of_slices_that_are_not_elements():
         0,
     )
     assert found["m"].tolist() == [
-        [[0, 1], [2, 3]], [[6, 7], [26, 31]], [[118, 131], [518, 575]],
-    ]  # fmt: skip
+        [[0, 1], [2, 3]],
+        [[6, 7], [26, 31]],
+        [[118, 131], [518, 575]],
+    ]
     assert found["v"].tolist() == [[0, 1], [0, 5], [0, 45]]
 
 
@@ -288,14 +283,12 @@ def test_gradients_of_map_reach_what_all_rows_use():
 
 
 def test_gradients_of_associative_scan_and_while_loop():
-    (dx,) = gradients(
-        lambda x: generic(lambda a, b: a * b + a, x, 0), numbers() + 1
-    )
+    (dx,) = gradients(lambda x: generic(lambda a, b: a * b + a, x, 0), numbers() + 1)
     assert dx == [[1186, 5004], [296, 2000], [192, 1400]]
     (dx,) = gradients(
-        lambda x: while_loop(
-            lambda i, x: i < 2, lambda i, x: (i + 1, x * x), (0, x)
-        )[1],
+        lambda x: while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, x * x), (0, x))[
+            1
+        ],
         torch.tensor([1.0, 2.0]),
     )
     assert dx == [8, 1024]
@@ -308,10 +301,7 @@ def test_under_vmap():
     x = torch.stack([numbers(), numbers() + 1])
     carry, out = vmap(lambda x, c: scan(decayed, c, x))(x, torch.zeros(2, 2))
     assert carry.tolist() == [[5, 6.75], [6.75, 8.5]]
-    assert out.tolist() == [
-        [[0, 0], [0, 3], [8, 17.5]],
-        [[0, 0], [3, 8], [17.5, 30]],
-    ]
+    assert out.tolist() == [[[0, 0], [0, 3], [8, 17.5]], [[0, 0], [3, 8], [17.5, 30]]]
     found = vmap(lambda x: over(lambda row: row.cumsum(0), x))(x)
     assert found.tolist() == x.cumsum(2).tolist()
     found = vmap(lambda x: generic(torch.add, x, 0))(x)
@@ -350,8 +340,7 @@ def test_without_values():
         # round.
         (y,) = while_loop(lambda x: x.sum() < 3, lambda x: (x * 2,), (x,))
         assert y.shape == (3, 2)
-        given = cond(x.sum() > 0, lambda x: {"y": x[0]}, lambda x: {"y": x[1]},
-                     (x,))  # fmt: skip
+        given = cond(x.sum() > 0, lambda x: {"y": x[0]}, lambda x: {"y": x[1]}, (x,))
         assert given["y"].shape == (2,)
         assert cond(torch.tensor(True), lambda: x, lambda: x[0]) is x
         with pytest.raises(RuntimeError, match="expected same dtype but got"):
@@ -488,8 +477,12 @@ def test_changed_arguments_are_refused():
     ],
 )
 def test_arguments_of_associative_scan_that_do_not_fit(changes, error, text):
-    given = {"combine_fn": torch.add, "xs": numbers(), "dim": 0,
-             "combine_mode": "generic"}  # fmt: skip
+    given = {
+        "combine_fn": torch.add,
+        "xs": numbers(),
+        "dim": 0,
+        "combine_mode": "generic",
+    }
     with pytest.raises(error, match=text):
         associative_scan(**{**given, **changes})
 
@@ -537,9 +530,7 @@ def test_operators_by_their_names():
     assert found.tolist() == x.tolist()
     found = ops.scan(lambda c, x: [c + x, c * x], [torch.zeros(2)], [x], ())
     assert [y.tolist() for y in found] == [[6, 9], [[0, 0], [0, 3], [8, 20]]]
-    (found,) = ops.while_loop(
-        lambda i: i < 3, lambda i: (i + 1,), (x[0, 0],), ()
-    )
+    (found,) = ops.while_loop(lambda i: i < 3, lambda i: (i + 1,), (x[0, 0],), ())
     assert found.item() == 3
     with pytest.raises(AssertionError, match="should return a tuple but got"):
         ops.while_loop(lambda i: i < 3, lambda i: [i + 1], (x[0, 0],), ())

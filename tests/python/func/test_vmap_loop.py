@@ -136,9 +136,7 @@ def test_statistics_that_are_arguments_are_updated():
     assert buffers["num_batches_tracked"].item() == 1
     assert layer.num_batches_tracked.item() == 0
     several = {n: torch.stack([b] * 3) for n, b in buffers.items()}
-    grads = torch.vmap(torch.func.grad(loss), (None, 0, 0))(
-        parameters, several, x
-    )
+    grads = torch.vmap(torch.func.grad(loss), (None, 0, 0))(parameters, several, x)
     assert grads["weight"].shape == (3, 2)
     assert several["num_batches_tracked"].tolist() == [2, 2, 2]
     assert torch.vmap(layer.eval())(x).shape == x.shape

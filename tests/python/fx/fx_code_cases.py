@@ -72,12 +72,26 @@ def _names(lib):
 def _functions(lib):
     found = importable(lib)
     functions = [
-        lib.relu, lib.Tensor.add, operator.add, lib.nn.functional.relu,
-        lib.nn.functional.linear, lib.nn.functional.gelu, len, getattr,
-        lib.fft.fft, lib.nn.ReLU, lib.Size, lib._assert, operator.getitem,
-        operator.not_, slice, lib.ops.aten.relu, lib.conv2d, lib.einsum,
+        lib.relu,
+        lib.Tensor.add,
+        operator.add,
+        lib.nn.functional.relu,
+        lib.nn.functional.linear,
+        lib.nn.functional.gelu,
+        len,
+        getattr,
+        lib.fft.fft,
+        lib.nn.ReLU,
+        lib.Size,
+        lib._assert,
+        operator.getitem,
+        operator.not_,
+        slice,
+        lib.ops.aten.relu,
+        lib.conv2d,
+        lib.einsum,
         lib.ops.aten.add.Tensor,
-    ]  # fmt: skip
+    ]
     graph = found.fx.Graph()
     x = graph.placeholder("x")
     shown = []
@@ -89,10 +103,18 @@ def _functions(lib):
 
 
 _TYPES = [
-    typing.List[int], int, typing.Dict[str, typing.List[int]], typing.Any,
-    typing.Optional[int], typing.Union[int, str], typing.Tuple[int, str],
-    type(None), tuple, "text", list,
-]  # fmt: skip
+    typing.List[int],
+    int,
+    typing.Dict[str, typing.List[int]],
+    typing.Any,
+    typing.Optional[int],
+    typing.Union[int, str],
+    typing.Tuple[int, str],
+    type(None),
+    tuple,
+    "text",
+    list,
+]
 
 
 def _types(lib):
@@ -245,10 +267,15 @@ def _tensor_types(lib):
     types = importlib.import_module(f"{lib.__name__}.fx.tensor_type")
     dyn, tensor = types.Dyn, types.TensorType
     pairs = [
-        (int, dyn), (dyn, int), (tensor((1, 2)), tensor((1, dyn))),
-        (tensor((1, dyn)), tensor((1, 2))), (tensor((1, 2)), dyn),
-        (tensor((1, 2)), tensor((1, 2, 3))), (tensor((1, 2)), int), (1, 2),
-    ]  # fmt: skip
+        (int, dyn),
+        (dyn, int),
+        (tensor((1, 2)), tensor((1, dyn))),
+        (tensor((1, dyn)), tensor((1, 2))),
+        (tensor((1, 2)), dyn),
+        (tensor((1, 2)), tensor((1, 2, 3))),
+        (tensor((1, 2)), int),
+        (1, 2),
+    ]
     relations = (types.is_consistent, types.is_more_precise)
     return [
         [repr(tensor((1, dyn))), tensor((1, 2)) == tensor((1, 2))],

@@ -80,9 +80,7 @@ def test_traces_at_the_same_time_are_each_their_own():
         for _ in range(5):
             traced[i] = fx.symbolic_trace(models[i])
 
-    threads = [
-        threading.Thread(target=trace, args=(i,)) for i in range(len(models))
-    ]
+    threads = [threading.Thread(target=trace, args=(i,)) for i in range(len(models))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -108,6 +106,4 @@ def test_a_trace_inside_of_a_trace():
 
     traced = fx.symbolic_trace(Outer())
     assert _nodes(inner[0]) == WANTED
-    assert [op for op, _ in _nodes(traced)] == [
-        "placeholder", "call_module", "output"
-    ]  # fmt: skip
+    assert [op for op, _ in _nodes(traced)] == ["placeholder", "call_module", "output"]

@@ -43,11 +43,7 @@ def test_wrapped_functions_are_nodes_and_come_back():
 
 def test_functions_of_math_are_recorded_for_proxies_only():
     module = fx.symbolic_trace(fx_wrapped.root)
-    assert [n.name for n in module.graph.nodes][-3:] == [
-        "sqrt",
-        "add",
-        "output",
-    ]
+    assert [n.name for n in module.graph.nodes][-3:] == ["sqrt", "add", "output"]
     assert module(torch.ones(9)) == 5.0
 
 
@@ -128,10 +124,7 @@ def test_a_graph_as_long_as_it_likes_can_be_copied_and_pickled():
     for _ in range(sys.getrecursionlimit() + 20):
         x = graph.call_function(torch.relu, (x,))
     graph.output(x)
-    for copied in (
-        copy.deepcopy(graph),
-        pickle.loads(pickle.dumps(graph)),
-    ):
+    for copied in (copy.deepcopy(graph), pickle.loads(pickle.dumps(graph))):
         assert str(copied) == str(graph)
 
 

@@ -48,20 +48,12 @@ CASES = [
     (lambda x: hotaru.transpose(x, 0, 1), Dyn, Dyn),
     (lambda x: hotaru.flatten(x, 1, 2), T(1, 2, 3, Dyn), T(1, 6, Dyn)),
     (lambda x: hotaru.flatten(x, 1, 2), T(1, Dyn, 3, 5), T(1, Dyn, 5)),
-    (
-        lambda x: hotaru.flatten(x, start_dim=1, end_dim=3),
-        T(2, 3, 4, 5),
-        T(2, 60),
-    ),
+    (lambda x: hotaru.flatten(x, start_dim=1, end_dim=3), T(2, 3, 4, 5), T(2, 60)),
     (nn.Sequential(nn.Linear(5, 7)), T(4, Dyn, 5), T(4, Dyn, 7)),
     (nn.Sequential(nn.ReLU()), T(4, Dyn), T(4, Dyn)),
     (nn.Sequential(nn.MaxPool2d(5, 8)), T(64, 8, 8), T(64, 1, 1)),
     (nn.Sequential(nn.BatchNorm2d(3)), T(1, Dyn, 2, 2), T(1, Dyn, 2, 2)),
-    (
-        nn.Sequential(nn.AdaptiveAvgPool2d((6, None))),
-        T(2, 3, 9, 8),
-        T(2, 3, 6, 8),
-    ),
+    (nn.Sequential(nn.AdaptiveAvgPool2d((6, None))), T(2, 3, 9, 8), T(2, 3, 6, 8)),
     (
         nn.Sequential(nn.Conv2d(2, 5, (3, 4), (2, 1), 1, (1, 2))),
         T(Dyn, 2, 9, 9),
@@ -123,8 +115,10 @@ def test_what_is_known_of_the_result_reaches_the_input():
     model = nn.Sequential(nn.BatchNorm2d(2))
     known = [("_0", T(2, 2, Dyn, 4))]
     assert _checked(model, Dyn, annotate=known)[1] == [
-        T(Dyn, Dyn, Dyn, Dyn), T(2, 2, Dyn, 4), T(2, 2, Dyn, 4),
-    ]  # fmt: skip
+        T(Dyn, Dyn, Dyn, Dyn),
+        T(2, 2, Dyn, 4),
+        T(2, 2, Dyn, 4),
+    ]
     model = nn.Sequential(nn.ReLU())
     with pytest.raises(TypeError, match="Inconsistent types"):
         _checked(model, T(2, 3), annotate=[("_0", T(2, 4))])
@@ -180,9 +174,7 @@ def test_equal_sizes_are_one_variable():
     assert x.dims[0] == result.dims[0]
     assert x.dims[2] != result.dims[2]
     assert check_for_type_equality(traced.graph, traced.graph)
-    assert not check_for_type_equality(
-        traced.graph, symbolic_trace(Block()).graph
-    )
+    assert not check_for_type_equality(traced.graph, symbolic_trace(Block()).graph)
 
 
 def test_sums_take_two_passes():

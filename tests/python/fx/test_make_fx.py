@@ -3,10 +3,7 @@
 import pytest
 from hotaru._subclasses.fake_tensor import is_fake
 from hotaru.fx.experimental.proxy_tensor import get_proxy_mode, make_fx
-from hotaru.fx.passes.dialect.common.cse_pass import (
-    CSEPass,
-    get_CSE_banned_ops,
-)
+from hotaru.fx.passes.dialect.common.cse_pass import CSEPass, get_CSE_banned_ops
 
 import hotaru as torch
 from hotaru import fx, nn

@@ -23,9 +23,7 @@ def test_functions_of_a_program():
         found = normalize_function(function, (1,), {"shift": 3})
         assert found.args == (1,)
         assert found.kwargs == {"factor": 2, "shift": 3}
-        found = normalize_function(
-            function, (1, 5), normalize_to_only_use_kwargs=True
-        )
+        found = normalize_function(function, (1, 5), normalize_to_only_use_kwargs=True)
         assert found.kwargs == {"x": 1, "factor": 5, "shift": 0}
         assert normalize_function(function, ()) is None
 
@@ -34,9 +32,7 @@ def test_windows_name_their_options():
     windows = hotaru.signal.windows
     for name in windows.__all__:
         names = list(inspect.signature(getattr(windows, name)).parameters)
-        assert names[-5:] == [
-            "sym", "dtype", "layout", "device", "requires_grad",
-        ]  # fmt: skip
+        assert names[-5:] == ["sym", "dtype", "layout", "device", "requires_grad"]
     found = normalize_function(windows.kaiser, (4,), {"beta": 2.0})
     assert windows.kaiser(*found.args, **found.kwargs).equal(
         windows.kaiser(4, beta=2.0)

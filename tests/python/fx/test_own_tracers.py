@@ -27,10 +27,7 @@ class NoFactory(fx.Tracer):
 @pytest.mark.parametrize("tracer", [NoFactory, fx.Tracer])
 def test_parameters_are_nodes(tracer):
     graph = tracer().trace(Scale())
-    assert [(node.op, node.target) for node in graph.nodes][1] == (
-        "get_attr",
-        "weight",
-    )
+    assert [(node.op, node.target) for node in graph.nodes][1] == ("get_attr", "weight")
 
 
 def test_shapes_of_parameters_are_constants_where_asked():

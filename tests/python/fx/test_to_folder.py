@@ -52,14 +52,10 @@ def test_parts_by_numbers():
     calls = [n for n in traced.graph.nodes if n.op == "call_function"]
     parts = {node: i // 2 for i, node in enumerate(calls)}
     split = split_module_simple(traced, parts)
-    assert [name for name, _ in split.named_children()] == [
-        "submod_0", "submod_1",
-    ]  # fmt: skip
+    assert [name for name, _ in split.named_children()] == ["submod_0", "submod_1"]
     x, y = torch.rand(3), torch.rand(3)
     assert torch.equal(split(x, y), traced(x, y))
     named = split_module_simple(traced, parts, partition_affix="z")
-    assert [name for name, _ in named.named_children()] == [
-        "submod_z_0", "submod_z_1",
-    ]  # fmt: skip
+    assert [name for name, _ in named.named_children()] == ["submod_z_0", "submod_z_1"]
     with pytest.raises(KeyError):
         split_module_simple(traced, {})

@@ -53,9 +53,7 @@ def inference(model, inputs):
         for _ in range(3):
             for x in inputs:
                 x.normal_()
-            worst = max(
-                worst, error(first(fast(*inputs)), first(model(*inputs)))
-            )
+            worst = max(worst, error(first(fast(*inputs)), first(model(*inputs))))
     return worst
 
 

@@ -216,9 +216,14 @@ def test_copies(pair, way):
 
 def test_modes():
     modes = (
-        None, "", "default", "lite", "reduce-overhead", "max-autotune",
+        None,
+        "",
+        "default",
+        "lite",
+        "reduce-overhead",
+        "max-autotune",
         "max-autotune-no-cudagraphs",
-    )  # fmt: skip
+    )
     for mode in modes:
         assert torch.compile(lambda x: x * 2, mode=mode)(X).tolist() == [2, 2]
     for mode in ("nope", "Default", 5):

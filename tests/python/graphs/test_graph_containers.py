@@ -112,17 +112,11 @@ WRITTEN = {
     "attribute of a list": (_tag, lambda: Tagged([torch.ones(2)])),
     "ordered": (_fill, lambda: collections.OrderedDict(x=torch.ones(2))),
     "no update": (_fill, lambda: Fixed(x=torch.ones(2))),
-    "defaultdict": (
-        _default,
-        lambda: collections.defaultdict(list, x=torch.ones(2)),
-    ),
+    "defaultdict": (_default, lambda: collections.defaultdict(list, x=torch.ones(2))),
     "dataclass": (_box, lambda: Box(torch.ones(2))),
     "attribute of a dataclass": (_new_attribute, lambda: Box(torch.ones(2))),
     "slots": (_slotted, lambda: Slotted(torch.ones(2))),
-    "nested": (
-        lambda d: _fill(d["in"][0]),
-        lambda: {"in": ({"x": torch.ones(2)},)},
-    ),
+    "nested": (lambda d: _fill(d["in"][0]), lambda: {"in": ({"x": torch.ones(2)},)}),
 }
 
 
@@ -166,19 +160,10 @@ READ = {
     "no update": (lambda c: c["a"], lambda: Fixed(a=2)),
     "frozen": (lambda c: c.x[0], lambda: Frozen(torch.ones(2))),
     "tuple": (lambda c: c[0], lambda: Loud((3, 4))),
-    "enumeration": (
-        lambda c: c["k"].value,
-        lambda: {"k": enum.Enum("E", {"A": 5}).A},
-    ),
+    "enumeration": (lambda c: c["k"].value, lambda: {"k": enum.Enum("E", {"A": 5}).A}),
     "cycle": (lambda c: len(c), lambda: _cycle()),
-    "the same twice": (
-        lambda c: 2 if c[0] is c[1] else 3,
-        lambda: [[1]] * 2,
-    ),
-    "two alike": (
-        lambda c: 2 if c[0] is c[1] else 3,
-        lambda: [[1], [1]],
-    ),
+    "the same twice": (lambda c: 2 if c[0] is c[1] else 3, lambda: [[1]] * 2),
+    "two alike": (lambda c: 2 if c[0] is c[1] else 3, lambda: [[1], [1]]),
 }
 
 
@@ -343,9 +328,7 @@ def test_calls_with_containers_of_one_kind_after_another():
     found = []
     for compiles in (False, True):
         net = Scales()
-        run = (
-            torch.compile(net, options={"cache_size": 32}) if compiles else net
-        )
+        run = torch.compile(net, options={"cache_size": 32}) if compiles else net
         for name in order:
             within, changes = KINDS[name]
             with within(net) if within else contextlib.nullcontext():

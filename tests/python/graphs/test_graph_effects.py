@@ -241,11 +241,7 @@ def test_kept_results_are_the_users():
 
 SETTINGS = {
     "gradients": (torch.set_grad_enabled, torch.is_grad_enabled, False),
-    "dtype": (
-        torch.set_default_dtype,
-        torch.get_default_dtype,
-        torch.float64,
-    ),
+    "dtype": (torch.set_default_dtype, torch.get_default_dtype, torch.float64),
     "device": (torch.set_default_device, torch.get_default_device, "meta"),
     "threads": (torch.set_num_threads, torch.get_num_threads, 3),
     "autocast": (
@@ -258,11 +254,7 @@ SETTINGS = {
         torch.are_deterministic_algorithms_enabled,
         True,
     ),
-    "anomalies": (
-        torch.autograd.set_detect_anomaly,
-        torch.is_anomaly_enabled,
-        True,
-    ),
+    "anomalies": (torch.autograd.set_detect_anomaly, torch.is_anomaly_enabled, True),
     "warnings": (torch.set_warn_always, torch.is_warn_always_enabled, True),
 }
 

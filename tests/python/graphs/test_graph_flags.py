@@ -39,21 +39,13 @@ SETTINGS = {
         ),
         (True, False),
     ),
-    "fast attention": (
-        cuda.flash_sdp_enabled,
-        cuda.enable_flash_sdp,
-        (True, False),
-    ),
+    "fast attention": (cuda.flash_sdp_enabled, cuda.enable_flash_sdp, (True, False)),
     "attention by products": (
         cuda.fp16_bf16_reduction_math_sdp_allowed,
         cuda.allow_fp16_bf16_reduction_math_sdp,
         (False, True),
     ),
-    "fast layers": (
-        mha.get_fastpath_enabled,
-        mha.set_fastpath_enabled,
-        (True, False),
-    ),
+    "fast layers": (mha.get_fastpath_enabled, mha.set_fastpath_enabled, (True, False)),
 }
 
 

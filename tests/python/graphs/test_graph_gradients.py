@@ -39,9 +39,13 @@ def _by_another_function(p):
 
 
 WAYS = (
-    _none, _by_name, _by_a_name_from_elsewhere, _deleted, _by_descriptor,
+    _none,
+    _by_name,
+    _by_a_name_from_elsewhere,
+    _deleted,
+    _by_descriptor,
     _by_another_function,
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("clear", WAYS)
@@ -219,9 +223,16 @@ def _state_of_optimizer(loss, optimizer, schedule):
 
 
 RATES = (
-    _rate_before, _rate_behind, _last_rate, _group, _group_before, _items,
-    _epoch, _state, _state_of_optimizer,
-)  # fmt: skip
+    _rate_before,
+    _rate_behind,
+    _last_rate,
+    _group,
+    _group_before,
+    _items,
+    _epoch,
+    _state,
+    _state_of_optimizer,
+)
 SCHEDULES = {
     "exponential": lambda o: lr_scheduler.ExponentialLR(o, 0.5),
     "one cycle": lambda o: lr_scheduler.OneCycleLR(o, 1.0, 10),
@@ -264,9 +275,7 @@ def test_rates_that_a_step_reads(read, schedule):
 def test_rates_of_a_schedule_outside():
     for read in (
         lambda loss, optimizer, schedule: loss * schedule.get_last_lr()[0],
-        lambda loss, optimizer, schedule: (
-            loss * optimizer.param_groups[0]["lr"]
-        ),
+        lambda loss, optimizer, schedule: loss * optimizer.param_groups[0]["lr"],
     ):
         plain = rates_of(lambda f: f, read, "exponential", outside=True)
         found = rates_of(torch.compile, read, "exponential", outside=True)
@@ -380,8 +389,11 @@ def test_results_that_nobody_used():
         heads.zero_grad()
         run(torch.ones(1, 2))[1].sum().backward()
         assert [p.grad is None for p in heads.parameters()] == [
-            True, True, False, False,
-        ]  # fmt: skip
+            True,
+            True,
+            False,
+            False,
+        ]
 
 
 def test_second_derivatives_are_refused():

@@ -14,8 +14,7 @@ class Net(nn.Module):
         super().__init__()
         kind = nn.Conv2d if of_planes else nn.Conv1d
         self.first = nn.Sequential(
-            kind(5, channels, 3, padding=1),
-            kind(channels, channels, 3, padding=1),
+            kind(5, channels, 3, padding=1), kind(channels, channels, 3, padding=1)
         )
         self.last = nn.Sequential(
             kind(channels, channels, 3, padding=1), kind(channels, 7, 1)
@@ -51,9 +50,7 @@ def names_and_gap(net, x):
 )
 def test_whole_multiples_are_copies(how, channels):
     torch.manual_seed(0)
-    names, gap = names_and_gap(
-        Net(True, channels, how), torch.randn(2, 5, 7, 9)
-    )
+    names, gap = names_and_gap(Net(True, channels, how), torch.randn(2, 5, 7, 9))
     assert "resample" not in names
     assert names.count("blocked_conv") + names.count("winograd_conv") == 4
     assert gap < 1e-6

@@ -142,11 +142,7 @@ def check(got, want, close):
             assert torch.equal(g, w)
 
 
-@settings(
-    max_examples=PROGRAMS,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+@settings(max_examples=PROGRAMS, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs, st.sampled_from(["none", *PASSES]), st.integers(1, 2))
 def test_networks(program, left_out, batch):
     with torch.no_grad():

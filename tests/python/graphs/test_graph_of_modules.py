@@ -5,10 +5,7 @@ import pytest
 import hotaru as torch
 from hotaru import nn
 
-WAYS = {
-    "graphed": torch.graphs.make_graphed_callables,
-    "compiled": torch.compile,
-}
+WAYS = {"graphed": torch.graphs.make_graphed_callables, "compiled": torch.compile}
 ways = pytest.mark.parametrize("way", WAYS)
 
 

@@ -151,27 +151,15 @@ def _sets_arguments(k):
 
 
 READS = {
-    "environ": lambda: (
-        lambda x: x * int(os.environ[NAME]),
-        _sets_environment,
-    ),
+    "environ": lambda: (lambda x: x * int(os.environ[NAME]), _sets_environment),
     "environ.get": lambda: (
         lambda x: x * int(os.environ.get(NAME, "7")),
         _toggles_environment,
     ),
-    "in environ": lambda: (
-        lambda x: x * (NAME in os.environ),
-        _toggles_environment,
-    ),
+    "in environ": lambda: (lambda x: x * (NAME in os.environ), _toggles_environment),
     "getenv": lambda: (lambda x: x * int(os.getenv(NAME)), _sets_environment),
-    "imported environ": lambda: (
-        lambda x: x * int(environ[NAME]),
-        _sets_environment,
-    ),
-    "imported getenv": lambda: (
-        lambda x: x * int(getenv(NAME)),
-        _sets_environment,
-    ),
+    "imported environ": lambda: (lambda x: x * int(environ[NAME]), _sets_environment),
+    "imported getenv": lambda: (lambda x: x * int(getenv(NAME)), _sets_environment),
     "environ as default": lambda: (
         lambda x, values=os.environ: x * int(values[NAME]),
         _sets_environment,
@@ -184,12 +172,10 @@ READS = {
     "weakref": lambda: _weak(weakref.ref, lambda reference: reference()),
     "weak proxy": lambda: _weak(weakref.proxy, lambda proxy: proxy),
     "weak values": lambda: _weak(
-        lambda holder: weakref.WeakValueDictionary(a=holder),
-        lambda values: values["a"],
+        lambda holder: weakref.WeakValueDictionary(a=holder), lambda values: values["a"]
     ),
     "weak set": lambda: _weak(
-        lambda holder: weakref.WeakSet([holder]),
-        lambda values: next(iter(values)),
+        lambda holder: weakref.WeakSet([holder]), lambda values: next(iter(values))
     ),
     "weak tensor": _weak_tensor,
     "weak that ends": _weak_that_ends,
@@ -198,14 +184,8 @@ READS = {
     ),
     "new_class": lambda: _made_class(types.new_class("Made")),
     "argv": lambda: (lambda x: x * int(sys.argv[1]), _sets_arguments),
-    "decimal": lambda: (
-        lambda x: x * decimal.getcontext().prec,
-        _sets_precision,
-    ),
-    "imported getcontext": lambda: (
-        lambda x: x * getcontext().prec,
-        _sets_precision,
-    ),
+    "decimal": lambda: (lambda x: x * decimal.getcontext().prec, _sets_precision),
+    "imported getcontext": lambda: (lambda x: x * getcontext().prec, _sets_precision),
     "decimal division": lambda: (
         lambda x: x * float(decimal.Decimal(1) / 3),
         _sets_precision,
@@ -236,10 +216,7 @@ def _user_list():
 
 def _logger(ask):
     logger = logging.getLogger("hotaru.tests.outside.level")
-    return (
-        lambda x: x * ask(logger),
-        lambda k: logger.setLevel(10 if k % 2 else 30),
-    )
+    return (lambda x: x * ask(logger), lambda k: logger.setLevel(10 if k % 2 else 30))
 
 
 def _logger_of_parent():
@@ -312,9 +289,7 @@ def _lock():
 
 
 READS |= {
-    "mapping proxy": lambda: _of_dict(
-        types.MappingProxyType, lambda view: view["v"]
-    ),
+    "mapping proxy": lambda: _of_dict(types.MappingProxyType, lambda view: view["v"]),
     "chain": lambda: _of_dict(
         lambda values: collections.ChainMap({}, values), lambda view: view["v"]
     ),

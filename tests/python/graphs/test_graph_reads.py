@@ -54,10 +54,7 @@ def _nests(length):
 
 def _many(length):
     items = [[1.0] for _ in range(length)]
-    return (
-        lambda x: x * items[-1][0],
-        functools.partial(items[-1].__setitem__, 0),
-    )
+    return (lambda x: x * items[-1][0], functools.partial(items[-1].__setitem__, 0))
 
 
 @pytest.mark.parametrize(
@@ -184,10 +181,7 @@ class Scales(torch.utils.data.Dataset):
 def _subset():
     whole = Scales()
     made = torch.utils.data.Subset(whole, [0])
-    return (
-        lambda x: made[0] * x,
-        lambda value: setattr(whole, "factor", value),
-    )
+    return (lambda x: made[0] * x, lambda value: setattr(whole, "factor", value))
 
 
 def _patched():
@@ -241,10 +235,7 @@ class Held:
 
 
 HELD_ONE = Held()
-VALUE_OF, SCALED = (
-    operator.attrgetter("inner.v"),
-    operator.methodcaller("scaled", X),
-)
+VALUE_OF, SCALED = (operator.attrgetter("inner.v"), operator.methodcaller("scaled", X))
 TEXT = "x * FACTOR"
 
 

@@ -163,9 +163,14 @@ def _hook_of_values(x):
 
 
 HOOKS = (
-    _hook_of_view, _hook_behind_view, _hook_of_step, _pre_hook_of_step,
-    _hook_of_a_step_before, _hook_of_one_of_two, _hook_of_values,
-)  # fmt: skip
+    _hook_of_view,
+    _hook_behind_view,
+    _hook_of_step,
+    _pre_hook_of_step,
+    _hook_of_a_step_before,
+    _hook_of_one_of_two,
+    _hook_of_values,
+)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -195,9 +200,7 @@ def test_hooks_of_a_weight_are_registered_once():
     def function(x):
         if not calls:
             p.register_hook(lambda grad: calls.append("hook"))
-            p.register_post_accumulate_grad_hook(
-                lambda p: calls.append("after")
-            )
+            p.register_post_accumulate_grad_hook(lambda p: calls.append("after"))
         return p * x
 
     run = torch.compile(function)
@@ -332,9 +335,7 @@ def test_views_that_are_leaves_or_end_at_one(cut, view, grad):
             described = [(t.is_leaf, t.requires_grad) for t in results]
             if any(t.requires_grad for t in results):
                 sum((t * t).sum() for t in results).backward()
-            seen.append(
-                (described, None if x.grad is None else x.grad.tolist())
-            )
+            seen.append((described, None if x.grad is None else x.grad.tolist()))
         assert seen[0] == seen[1]
 
 

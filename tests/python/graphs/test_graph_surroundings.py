@@ -82,9 +82,7 @@ CHANGES = {
     ),
     "data": lambda m: setattr(m[0].weight, "data", m[0].weight.data * 2),
     "data.t": lambda m: setattr(m[0].weight, "data", m[0].weight.data.t()),
-    "data flip": lambda m: setattr(
-        m[0].weight, "data", m[0].weight.data[[1, 0, 3, 2]]
-    ),
+    "data flip": lambda m: setattr(m[0].weight, "data", m[0].weight.data[[1, 0, 3, 2]]),
     "same storage": lambda m: setattr(
         m[0].bias, "data", m[2].weight.data.view(-1)[4:8]
     ),

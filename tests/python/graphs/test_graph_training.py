@@ -41,10 +41,7 @@ class Step:
     def __init__(self, make, schedule, settings: dict):
         torch.manual_seed(0)
         self.net = nn.Sequential(
-            nn.Linear(6, 8, bias=False),
-            nn.BatchNorm1d(8),
-            nn.Tanh(),
-            nn.Linear(8, 3),
+            nn.Linear(6, 8, bias=False), nn.BatchNorm1d(8), nn.Tanh(), nn.Linear(8, 3)
         )
         self.optimizer = make(self.net.parameters())
         self.schedule = schedule(self.optimizer) if schedule else None
@@ -101,11 +98,7 @@ class Run:
         kept = [
             value
             for param in self.net.parameters()
-            for value in (
-                param,
-                param.grad,
-                *self.optimizer.state[param].values(),
-            )
+            for value in (param, param.grad, *self.optimizer.state[param].values())
         ]
         return [*kept, *self.net.buffers()]
 
@@ -167,12 +160,7 @@ def test_gradients_are_dropped_wherever_the_program_does(name, zero):
     ],
 )
 def test_schedules_are_seen(name, schedule, inside):
-    run = check(
-        OPTIMIZERS[name],
-        exact=name in EXACT,
-        schedule=schedule,
-        inside=inside,
-    )
+    run = check(OPTIMIZERS[name], exact=name in EXACT, schedule=schedule, inside=inside)
     assert run.captured <= 2
     plain = Run(OPTIMIZERS[name], False, schedule=schedule, inside=inside)
     plain.train(8)

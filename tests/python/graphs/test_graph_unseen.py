@@ -59,9 +59,7 @@ def _members():
 
 
 @pytest.mark.parametrize(
-    "make",
-    [_complex_closure, _keys, _members],
-    ids=["complex", "keys", "members"],
+    "make", [_complex_closure, _keys, _members], ids=["complex", "keys", "members"]
 )
 def test_changes_between_what_is_equal(make):
     plain, compiled = _of_both(make)

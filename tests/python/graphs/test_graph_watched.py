@@ -46,10 +46,7 @@ def _flag(library, name, on):
 
 SETTINGS = {
     "inference mode": (torch.is_inference_mode_enabled, torch.inference_mode),
-    "anomaly detection": (
-        torch.is_anomaly_enabled,
-        torch.autograd.set_detect_anomaly,
-    ),
+    "anomaly detection": (torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
     "determinism": (
         torch.are_deterministic_algorithms_enabled,
         Set(torch.use_deterministic_algorithms),
@@ -65,11 +62,7 @@ SETTINGS = {
     ),
     "default dtype": (
         lambda: torch.get_default_dtype() is torch.float64,
-        Set(
-            lambda on: torch.set_default_dtype(
-                torch.float64 if on else torch.float32
-            )
-        ),
+        Set(lambda on: torch.set_default_dtype(torch.float64 if on else torch.float32)),
     ),
     "oneDNN": (
         lambda: torch.backends.mkldnn.enabled,
@@ -134,11 +127,7 @@ def _changed_things():
         return x * scaled.scale
 
     scaled.scale = 1.0
-    yield (
-        "an attribute of a function",
-        scaled,
-        lambda k: setattr(scaled, "scale", k),
-    )
+    yield ("an attribute of a function", scaled, lambda k: setattr(scaled, "scale", k))
     helpers = _helpers()
     yield (
         "a function of a module",
@@ -265,9 +254,15 @@ def _generators():
         return lambda x: x * next(numbers)
 
     for name in (
-        own_python, own_numpy, old_numpy, counted, generated, listed,
-        shuffled, of_ones_own,
-    ):  # fmt: skip
+        own_python,
+        own_numpy,
+        old_numpy,
+        counted,
+        generated,
+        listed,
+        shuffled,
+        of_ones_own,
+    ):
         yield name.__name__, name
 
 

@@ -125,11 +125,7 @@ class Batch:
 def test_nests_of_arguments_and_results():
     def f(batch, extra):
         x = batch.image + extra["bias"][0]
-        return {
-            "pair": Pair(x, [x * 2, None]),
-            "batch": Batch(x * 3, "name"),
-            "n": 3,
-        }
+        return {"pair": Pair(x, [x * 2, None]), "batch": Batch(x * 3, "name"), "n": 3}
 
     g = make(f)
     for value in (1.0, 2.0):
@@ -566,8 +562,7 @@ def test_threads_train_through_a_compiled_module():
         for i in range(40):
             x = torch.full((4 + i % 3, 10), (n + 1) / 10).requires_grad_()
             grads = [
-                torch.autograd.grad(model(x).square().sum(), x)[0]
-                for model in (f, net)
+                torch.autograd.grad(model(x).square().sum(), x)[0] for model in (f, net)
             ]
             if not grads[0].equal(grads[1]):
                 failures.append((n, i))

@@ -31,11 +31,17 @@ class Last(nn.Module):
 
 def cnn():
     return nn.Sequential(
-        nn.Conv2d(1, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(),
-        nn.MaxPool2d(2), nn.Conv2d(8, 16, 3, padding=1), nn.ReLU(),
-        nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Dropout(0.3),
+        nn.Conv2d(1, 8, 3, padding=1),
+        nn.BatchNorm2d(8),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(8, 16, 3, padding=1),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(2),
+        nn.Flatten(),
+        nn.Dropout(0.3),
         nn.Linear(64, 5),
-    )  # fmt: skip
+    )
 
 
 def mlp():
@@ -52,14 +58,12 @@ NETS = {
     "lstm": (lambda: Last(nn.LSTM(8, 16, bidirectional=False)), (7, 2, 8)),
     "transformer": (
         lambda: nn.Sequential(
-            nn.TransformerEncoderLayer(
-                16, 4, 32, batch_first=True, norm_first=True
-            ),
+            nn.TransformerEncoderLayer(16, 4, 32, batch_first=True, norm_first=True),
             nn.Linear(16, 5),
         ),
         (2, 9, 16),
     ),
-}  # fmt: skip
+}
 OPTIMIZERS = {
     "sgd": lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9),
     "adam": lambda p: torch.optim.Adam(p, lr=0.01),

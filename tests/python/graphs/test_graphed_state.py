@@ -249,9 +249,7 @@ def test_a_state_that_is_written_and_replaced(write, other):
         assert run(x).equal(plain(x))
         assert net.h.equal(plain.h)
         assert held.equal(wanted_held)
-    with pytest.raises(
-        RuntimeError, match=r"writes to Both\.h and replaces it"
-    ):
+    with pytest.raises(RuntimeError, match=r"writes to Both\.h and replaces it"):
         make(Both())(torch.ones(2))
 
 

@@ -66,9 +66,7 @@ def by_numpy(net):
 
 
 def by_buffer(net):
-    memoryview(net[6].weight.detach().numpy())[0, 0] = (
-        net[6].weight[0, 0].item() + 4
-    )
+    memoryview(net[6].weight.detach().numpy())[0, 0] = net[6].weight[0, 0].item() + 4
 
 
 def by_item(net):
@@ -77,9 +75,7 @@ def by_item(net):
 
 
 def on_the_host(change):
-    return pytest.param(
-        change, marks=pytest.mark.cpu_graphs("arrays are on the host")
-    )
+    return pytest.param(change, marks=pytest.mark.cpu_graphs("arrays are on the host"))
 
 
 WAYS = [

@@ -183,10 +183,7 @@ def test_keep_graph_is_instantiated_by_the_user():
 
 def test_an_empty_graph_warns():
     g = torch.cpu.Graph()
-    with (
-        pytest.warns(UserWarning, match="The CUDA Graph is empty"),
-        torch.cpu.graph(g),
-    ):
+    with pytest.warns(UserWarning, match="The CUDA Graph is empty"), torch.cpu.graph(g):
         pass
     g.replay()
 
@@ -208,19 +205,22 @@ REFUSED = {
     "bincount": lambda x: torch.bincount(x.long()),
     "repeat_interleave": lambda x: x.repeat_interleave(x.long()),
     "synchronize": lambda x: torch.cpu.synchronize(),
-    "stream.synchronize": (
-        lambda x: torch.cpu.current_stream().synchronize()
-    ),
+    "stream.synchronize": (lambda x: torch.cpu.current_stream().synchronize()),
     "stream.query": lambda x: torch.cpu.current_stream().query(),
     "seed": lambda x: torch.seed(),
     "manual_seed": lambda x: torch.manual_seed(3),
     "get_state": lambda x: torch.get_rng_state(),
     "mask": lambda x: x[x > 0],
-}  # fmt: skip
+}
 NOT_NAMED = {
-    "synchronize", "stream.synchronize", "stream.query", "seed", "manual_seed",
-    "get_state", "mask",
-}  # fmt: skip
+    "synchronize",
+    "stream.synchronize",
+    "stream.query",
+    "seed",
+    "manual_seed",
+    "get_state",
+    "mask",
+}
 # Operators that the public function calls.
 CALLED = {"unique": "_?unique2?"}
 
@@ -274,41 +274,51 @@ def test_what_cannot_be_captured_names_operator_and_line(name):
 REASONS = {
     "nonzero": (lambda x: x.nonzero(), "the length of the result"),
     "repeat_interleave": (
-        lambda x: x.repeat_interleave(x.long()), "the length of the result"),
+        lambda x: x.repeat_interleave(x.long()),
+        "the length of the result",
+    ),
     "bincount": (lambda x: torch.bincount(x.long()), "the number of bins"),
     "histc": (lambda x: torch.histc(x), "the range of bins"),
     "one_hot": (
         lambda x: torch.nn.functional.one_hot(x.long()),
-        "the number of classes"),
-    "allclose": (
-        lambda x: torch.allclose(x, x), "its result, a Python bool"),
-}  # fmt: skip
+        "the number of classes",
+    ),
+    "allclose": (lambda x: torch.allclose(x, x), "its result, a Python bool"),
+}
 
 
 @pytest.mark.parametrize("name", REASONS)
 def test_a_refused_look_at_elements_says_what_they_are_needed_for(name):
     use, reason = REASONS[name]
     x = torch.ones(4)
-    with pytest.raises(
-        RuntimeError, match=f"needed on the host for {reason}"
-    ), torch.cpu.graph(torch.cpu.Graph()):  # fmt: skip
+    with (
+        pytest.raises(RuntimeError, match=f"needed on the host for {reason}"),
+        torch.cpu.graph(torch.cpu.Graph()),
+    ):
         use(x * 1)
 
 
 LATER = {
-    "bernoulli_": (
-        lambda x: torch.empty(4).bernoulli_(x), 3.0, "Expected p_in >= 0"),
+    "bernoulli_": (lambda x: torch.empty(4).bernoulli_(x), 3.0, "Expected p_in >= 0"),
     "multinomial": (
-        lambda x: torch.multinomial(x, 1), -1.0, "probability tensor contains"),
+        lambda x: torch.multinomial(x, 1),
+        -1.0,
+        "probability tensor contains",
+    ),
     "normal": (lambda x: torch.normal(0.0, x), -1.0, "elements of std >= 0"),
     "searchsorted": (
         lambda x: torch.searchsorted(
-            torch.arange(4.0), x, sorter=torch.arange(4) + (x[:1] > 1).long()),
-        2.0, "sorter index out of range"),
+            torch.arange(4.0), x, sorter=torch.arange(4) + (x[:1] > 1).long()
+        ),
+        2.0,
+        "sorter index out of range",
+    ),
     "_assert_async": (
         lambda x: (torch._assert_async(x[0] < 2, "too large"), x * 1)[1],
-        2.0, "too large"),
-}  # fmt: skip
+        2.0,
+        "too large",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", LATER)

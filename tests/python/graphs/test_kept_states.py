@@ -58,8 +58,7 @@ def _run(net, call, look, when: set, sizes=(1,)) -> list:
 
 def _texts(kept: list) -> list[str]:
     return [
-        str(list(k)) if isinstance(k, torch.UntypedStorage) else str(k)
-        for k in kept
+        str(list(k)) if isinstance(k, torch.UntypedStorage) else str(k) for k in kept
     ]
 
 

@@ -207,9 +207,7 @@ def test_weights_are_downloaded_once(weights, folder):
 def test_another_hash_leaves_nothing_behind(weights, tmp_path, capfd):
     target = tmp_path / "target"
     target.write_text("before")
-    with pytest.raises(
-        RuntimeError, match=r'invalid hash value \(expected "ff"'
-    ):
+    with pytest.raises(RuntimeError, match=r'invalid hash value \(expected "ff"'):
         torch.hub.download_url_to_file(weights.as_uri(), str(target), "ff")
     assert target.read_text() == "before"
     assert not list(tmp_path.glob(".hotaru-*"))

@@ -24,9 +24,7 @@ class FrontEnd(nn.Module):
             x, 16, 4, 16, self.window, center=True, return_complex=True
         )
         power = torch.log(spectrum.abs().pow(2.0) + 1e-6)
-        back = torch.istft(
-            spectrum, 16, 4, 16, self.window, length=x.shape[-1]
-        )  # fmt: skip
+        back = torch.istft(spectrum, 16, 4, 16, self.window, length=x.shape[-1])
         return power, back
 
 
@@ -77,10 +75,7 @@ class Paths(nn.Module):
 
 def without_debug_records(data: bytes) -> bytes:
     out = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(data)) as old,
-        zipfile.ZipFile(out, "w") as new,
-    ):
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
         for name in old.namelist():
             if not name.endswith(".debug_pkl"):
                 new.writestr(name, old.read(name))

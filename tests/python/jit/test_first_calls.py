@@ -23,22 +23,40 @@ for name in set(sys.modules) - before:
 """
 
 # Packages of this one that a program in TorchScript is made with.
-_SCRIPT = {
-    "_awaits", "_trees", "amp", "futures", "jit", "linalg",
-}  # fmt: skip
+_SCRIPT = {"_awaits", "_trees", "amp", "futures", "jit", "linalg"}
 # Modules above and what tensors without elements and Python's graphs need.
 _EXPORT = {
-    "_answering", "_dims", "_dispatch", "_function_schema", "_functions",
-    "_functorch", "_higher_order_ops", "_library", "_operators", "_ops",
-    "_prims_common", "_subclasses",
-    "_types", "backends", "export", "fx", "ops", "overrides",
-}  # fmt: skip
+    "_answering",
+    "_dims",
+    "_dispatch",
+    "_function_schema",
+    "_functions",
+    "_functorch",
+    "_higher_order_ops",
+    "_library",
+    "_operators",
+    "_ops",
+    "_prims_common",
+    "_subclasses",
+    "_types",
+    "backends",
+    "export",
+    "fx",
+    "ops",
+    "overrides",
+}
 _JSON = {"json", "_json"}
 # Modules that `import hotaru` leaves to those who ask for them.
 _LATE = {
-    "_extension", "_functions", "_lowrank", "_tensor",
-    "functional", "torch_version", "version", "numbers",
-}  # fmt: skip
+    "_extension",
+    "_functions",
+    "_lowrank",
+    "_tensor",
+    "functional",
+    "torch_version",
+    "version",
+    "numbers",
+}
 
 _CALLS = {
     "trace": ("torch.jit.trace(m, (x,))", _SCRIPT),
@@ -50,18 +68,35 @@ _CALLS = {
     "export": (
         "torch.export.export(m, (x,))",
         {
-            *_SCRIPT, *_EXPORT, *_JSON, "bisect", "decimal", "fractions",
-            "numbers", "random", "_bisect", "_decimal", "_random", "_sha512",
+            *_SCRIPT,
+            *_EXPORT,
+            *_JSON,
+            "bisect",
+            "decimal",
+            "fractions",
+            "numbers",
+            "random",
+            "_bisect",
+            "_decimal",
+            "_random",
+            "_sha512",
         },
     ),
     "compile": (
         "torch.compile(m)(x)",
         {
-            "graphs", "argparse", "errno", "fnmatch", "gettext", "ipaddress",
-            "ntpath", "pathlib", "urllib",
+            "graphs",
+            "argparse",
+            "errno",
+            "fnmatch",
+            "gettext",
+            "ipaddress",
+            "ntpath",
+            "pathlib",
+            "urllib",
         },
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", _CALLS)
@@ -103,7 +138,6 @@ else:
     print("same")
 """)
     done = subprocess.run(
-        [sys.executable, path],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        [sys.executable, path], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "same", done.stdout

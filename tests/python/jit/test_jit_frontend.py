@@ -117,10 +117,17 @@ class Holds(torch.nn.Module):
 @pytest.mark.parametrize(
     "function",
     [
-        calls_another, Holds(), with_lambda, with_try, with_global, with_yield,
-        with_arguments, with_two_loops, with_format,
+        calls_another,
+        Holds(),
+        with_lambda,
+        with_try,
+        with_global,
+        with_yield,
+        with_arguments,
+        with_two_loops,
+        with_format,
     ],
-)  # fmt: skip
+)
 def test_constructs_that_are_not_supported(function):
     with pytest.raises(jit.frontend.NotSupportedError) as caught:
         jit.script(function)

@@ -73,13 +73,11 @@ def test_a_programs_graph_runs_as_the_program_does():
 
 @pytest.mark.parametrize("training", [False, True])
 def test_a_traced_modules_tensors_become_parameters(training):
-    net = torch.nn.Sequential(
-        torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(2)
-    ).train(training)
-    x = torch.rand(4, 3)
-    graph, result, inputs = torch.jit._get_trace_graph(
-        net, x, return_inputs=True
+    net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(2)).train(
+        training
     )
+    x = torch.rand(4, 3)
+    graph, result, inputs = torch.jit._get_trace_graph(net, x, return_inputs=True)
     # The input, then weights, biases and statistics.
     assert len(list(graph.inputs())) == len(inputs) == 1 + 2 + 5
     assert graph.findNode("prim::GetAttr") is None

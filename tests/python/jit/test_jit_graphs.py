@@ -52,9 +52,7 @@ def test_modules_show_attributes_and_methods():
     assert call.s("name") == "forward"
     assert str(call.inputsAt(0).type()).endswith(".Linear")
     linear = net.inlined_graph.findNode("aten::linear")
-    assert [v.node().s("name") for v in list(linear.inputs())[1:]] == [
-        "weight", "bias",
-    ]  # fmt: skip
+    assert [v.node().s("name") for v in list(linear.inputs())[1:]] == ["weight", "bias"]
     assert linear.schema().startswith("aten::linear(Tensor input, ")
     assert linear.namedInput("bias") is linear.inputsAt(2)
     assert net.graph_for(torch.ones(1, 2)).findNode("aten::linear")
@@ -68,12 +66,8 @@ def test_constants_stand_first_and_once():
             y = y * 1.0
         return y, "a\n", None
 
-    constants = [
-        n.output().toIValue() for n in f.graph.findAllNodes("prim::Constant")
-    ]
-    assert kinds(f.graph)[: len(constants)] == ["prim::Constant"] * len(
-        constants
-    )
+    constants = [n.output().toIValue() for n in f.graph.findAllNodes("prim::Constant")]
+    assert kinds(f.graph)[: len(constants)] == ["prim::Constant"] * len(constants)
     assert constants.count(1) == 2  # 1 and 1.0, which are of two types
     assert constants.count(None) == 1
     assert 'str = prim::Constant[value="a\\n"]()' in str(f.graph)
@@ -97,9 +91,7 @@ def test_loops_are_of_one_kind():
     body = next(endless.blocks())
     *_, last = body.nodes()
     assert last.kind() == "aten::Bool"
-    assert [v.node().kind() for v in body.outputs()] == [
-        "aten::Bool", "aten::mul",
-    ]  # fmt: skip
+    assert [v.node().kind() for v in body.outputs()] == ["aten::Bool", "aten::mul"]
     f.graph.lint()
 
 

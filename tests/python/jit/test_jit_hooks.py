@@ -96,9 +96,11 @@ class Outer(nn.Module):
 
     def forward(self, x: Tensor):
         return (
-            self.inner(x), self.inner(k=3, x=x), self.inner.forward(x),
+            self.inner(x),
+            self.inner(k=3, x=x),
+            self.inner.forward(x),
             self.inner.calls,
-        )  # fmt: skip
+        )
 
 
 def test_calls_from_programs():
@@ -109,9 +111,7 @@ def test_calls_from_programs():
     assert calls == 2
     frozen = torch.jit.freeze(torch.jit.script(Outer().eval()))
     for module in (_reloaded(torch.jit.script(Outer())), frozen):
-        assert [t.tolist() for t in module(X)[:3]] == [
-            [13, 13], [20, 20], [6, 6],
-        ]  # fmt: skip
+        assert [t.tolist() for t in module(X)[:3]] == [[13, 13], [20, 20], [6, 6]]
 
 
 def test_gradients_pass_hooks():
@@ -230,9 +230,7 @@ def test_single_tuple():
         def forward(self, x: Tuple[Tensor, Tensor]):
             return x[0] + x[1]
 
-    def plain(
-        self, input: Tuple[Tuple[Tensor, Tensor]]
-    ) -> Tuple[Tensor, Tensor]:
+    def plain(self, input: Tuple[Tuple[Tensor, Tensor]]) -> Tuple[Tensor, Tensor]:
         return input[0]
 
     def nested(
@@ -240,9 +238,10 @@ def test_single_tuple():
     ) -> Tuple[Tuple[Tensor, Tensor]]:
         return ((input[0][0] * 3, input[0][1]),)
 
-    assert torch.jit.script(hooked([nested], module=Single()))(
-        (X, X)
-    ).tolist() == [4, 4]
+    assert torch.jit.script(hooked([nested], module=Single()))((X, X)).tolist() == [
+        4,
+        4,
+    ]
     with pytest.raises(RuntimeError, match="nested tuple containing"):
         torch.jit.script(hooked([plain], module=Single()))
 

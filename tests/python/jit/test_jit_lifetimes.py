@@ -82,9 +82,7 @@ WAYS = {
         torch.jit.script(module.eval())
     )(x),
     "trace": lambda module, x: torch.jit.trace(module, x)(x),
-    "trace_module": lambda module, x: torch.jit.trace_module(
-        module, {"forward": x}
-    )(x),
+    "trace_module": lambda module, x: torch.jit.trace_module(module, {"forward": x})(x),
     "onnx": _onnx,
     "export": lambda module, x: torch.export.export(module, (x,)),
     "compile": lambda module, x: torch.compile(module)(x),

@@ -39,9 +39,12 @@ class Holder(torch.nn.Module):
 
     def forward(self, i: int):
         return (
-            self.ids[f"w{i}"], self.lists[str(i)][1], self.numbers[i],
-            self.names[i], self.pairs[i][1],
-        )  # fmt: skip
+            self.ids[f"w{i}"],
+            self.lists[str(i)][1],
+            self.numbers[i],
+            self.names[i],
+            self.pairs[i][1],
+        )
 
 
 def test_large_attributes():

@@ -38,9 +38,7 @@ def test_path_stream_and_buffer(module, tmp_path):
 
 def test_extra_files(module):
     buffer = io.BytesIO()
-    torch.jit.save(
-        module, buffer, _extra_files={"a.json": "{}", "b": b"\x00\xff"}
-    )
+    torch.jit.save(module, buffer, _extra_files={"a.json": "{}", "b": b"\x00\xff"})
     buffer.seek(0)
     extra = {"a.json": "", "b": ""}
     torch.jit.load(buffer, _extra_files=extra)
@@ -83,9 +81,7 @@ class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.limit = 3
-        self.layers = torch.nn.ModuleList(
-            [torch.nn.Linear(4, 4) for _ in range(2)]
-        )
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(2)])
         self.head = torch.nn.Sequential(
             torch.nn.LayerNorm(4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 2)
         )
@@ -325,9 +321,7 @@ def test_whole_numbers_among_floats_are_spelled_as_floats():
     torch.jit.save(torch.jit.script(Enlarged()), saved)
     with zipfile.ZipFile(saved) as archive:
         texts = [
-            archive.read(n).decode()
-            for n in archive.namelist()
-            if n.endswith(".py")
+            archive.read(n).decode() for n in archive.namelist() if n.endswith(".py")
         ]
     assert any("annotate(List[float], [2.])" in text for text in texts)
     assert any("annotate(List[float], [float(n)])" in text for text in texts)

@@ -150,9 +150,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize(
-    ("function", "marked", "message"),
-    PLACES,
-    ids=[p[0].__name__ for p in PLACES],
+    ("function", "marked", "message"), PLACES, ids=[p[0].__name__ for p in PLACES]
 )
 def test_error_shows_the_place(function, marked, message):
     with pytest.raises(RuntimeError, match=f"(?s){message}") as caught:

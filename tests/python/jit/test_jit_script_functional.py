@@ -69,16 +69,7 @@ CALLS = {
         "max",
     ),
     "bags without offsets": (F.embedding_bag, CLASSES, A),
-    "bags of no mode": (
-        F.embedding_bag,
-        CLASSES[None],
-        A,
-        None,
-        None,
-        2.0,
-        False,
-        "z",
-    ),
+    "bags of no mode": (F.embedding_bag, CLASSES[None], A, None, None, 2.0, False, "z"),
     "grid mode": (F.grid_sample, PICTURE, PICTURE[:, :2, :, :2], "linear"),
     "grid padding": (
         F.grid_sample,
@@ -93,10 +84,7 @@ CALLS = {
     "lp_pool of one size": (F.lp_pool2d, PICTURE, 4.0, 2),
     "largest lp_pool": (F.lp_pool2d, PICTURE, float("inf"), 2),
     "least lp_pool": (F.lp_pool1d, PICTURE[0], -float("inf"), 2),
-    "antialias": (
-        *(F.interpolate, PICTURE, 2, None, "bilinear"),
-        *(None, None, True),
-    ),
+    "antialias": (*(F.interpolate, PICTURE, 2, None, "bilinear"), *(None, None, True)),
     "upsample": (F.upsample, PICTURE, None, 2.0, "bilinear", True),
 }
 
@@ -147,9 +135,15 @@ def test_compiled_function_is_the_function(name):
 
 
 MODES = (
-    "nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic",
-    "trilinear", "cubic",
-)  # fmt: skip
+    "nearest",
+    "nearest-exact",
+    "area",
+    "linear",
+    "bilinear",
+    "bicubic",
+    "trilinear",
+    "cubic",
+)
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3, 4])

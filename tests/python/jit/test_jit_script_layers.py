@@ -62,10 +62,7 @@ LAYERS = {
     "LocalResponseNorm": (lambda: nn.LocalResponseNorm(2), PICTURE),
     "MaxPool1d": (lambda: nn.MaxPool1d(2), SERIES),
     "MaxPool2d": (lambda: nn.MaxPool2d(2), PICTURE),
-    "MaxPool2d indices": (
-        lambda: nn.MaxPool2d(3, 2, 1, return_indices=True),
-        PICTURE,
-    ),
+    "MaxPool2d indices": (lambda: nn.MaxPool2d(3, 2, 1, return_indices=True), PICTURE),
     "MaxPool3d": (lambda: nn.MaxPool3d((1, 2, 2)), VOLUME),
     "AvgPool1d": (lambda: nn.AvgPool1d(2), SERIES),
     "AvgPool2d": (lambda: nn.AvgPool2d(2, stride=1), PICTURE),
@@ -73,10 +70,7 @@ LAYERS = {
     "AdaptiveAvgPool1d": (lambda: nn.AdaptiveAvgPool1d(4), SERIES),
     "AdaptiveAvgPool2d": (lambda: nn.AdaptiveAvgPool2d((None, 2)), PICTURE),
     "AdaptiveAvgPool3d": (lambda: nn.AdaptiveAvgPool3d(2), VOLUME),
-    "AdaptiveMaxPool1d": (
-        lambda: nn.AdaptiveMaxPool1d(2, return_indices=True),
-        SERIES,
-    ),
+    "AdaptiveMaxPool1d": (lambda: nn.AdaptiveMaxPool1d(2, return_indices=True), SERIES),
     "AdaptiveMaxPool2d": (lambda: nn.AdaptiveMaxPool2d(2), PICTURE),
     "LPPool1d": (lambda: nn.LPPool1d(2, 2), SERIES),
     "LPPool2d": (lambda: nn.LPPool2d(2, 2), PICTURE),
@@ -216,12 +210,7 @@ LAYERS = {
     ),
     "HingeEmbeddingLoss": (nn.HingeEmbeddingLoss, ROWS, SIGNS),
     "MarginRankingLoss": (nn.MarginRankingLoss, ROWS, ROWS + 1, SIGNS),
-    "CosineEmbeddingLoss": (
-        nn.CosineEmbeddingLoss,
-        ROWS,
-        ROWS + 1,
-        SIGNS[:, 0],
-    ),
+    "CosineEmbeddingLoss": (nn.CosineEmbeddingLoss, ROWS, ROWS + 1, SIGNS[:, 0]),
     "SoftMarginLoss": (nn.SoftMarginLoss, ROWS, SIGNS),
     "MultiLabelMarginLoss": (
         nn.MultiLabelMarginLoss,
@@ -240,11 +229,29 @@ LAYERS = {
     ),
 }
 for _name in (
-    "ReLU", "ReLU6", "SELU", "SiLU", "Mish", "Hardswish", "Hardsigmoid", "ELU",
-    "CELU", "LeakyReLU", "RReLU", "PReLU", "GELU", "Softplus", "Hardshrink",
-    "Softshrink", "Sigmoid", "Tanh", "LogSigmoid", "Softsign", "Tanhshrink",
+    "ReLU",
+    "ReLU6",
+    "SELU",
+    "SiLU",
+    "Mish",
+    "Hardswish",
+    "Hardsigmoid",
+    "ELU",
+    "CELU",
+    "LeakyReLU",
+    "RReLU",
+    "PReLU",
+    "GELU",
+    "Softplus",
+    "Hardshrink",
+    "Softshrink",
+    "Sigmoid",
+    "Tanh",
+    "LogSigmoid",
+    "Softsign",
+    "Tanhshrink",
     "Hardtanh",
-):  # fmt: skip
+):
     LAYERS[_name] = (getattr(nn, _name), ROWS)
 
 

@@ -31,9 +31,7 @@ class Everything(nn.Module):
     def __init__(self):
         super().__init__()
         self.linear = nn.Linear(3, 4)
-        self.layers = nn.ModuleList(
-            [nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)]
-        )
+        self.layers = nn.ModuleList([nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)])
         self.named = nn.ModuleDict({"a": nn.Linear(2, 2), "b": nn.Tanh()})
         self.register_buffer("offset", torch.ones(2))
         self.factor = nn.Parameter(torch.full((2,), 2.0))
@@ -260,8 +258,11 @@ def test_nested_modules():
     assert len(compiled.stack) == 3
     assert torch.equal(compiled.stack[0](X), nested.stack[0](X))
     assert [name for name, _ in compiled.named_children()] == [
-        "a", "b", "again", "stack",
-    ]  # fmt: skip
+        "a",
+        "b",
+        "again",
+        "stack",
+    ]
 
 
 def test_compiled_modules_in_modules():
@@ -415,9 +416,7 @@ def test_classes_that_compile_themselves():
     state = (torch.zeros(2, 3), torch.zeros(2, 3))
     outputs, (h, c) = steps(torch.stack([X, -X]), state)
     first = torch.tanh(X * 2)
-    assert torch.equal(
-        outputs, torch.stack([first, torch.tanh(-X * 2 + first)])
-    )
+    assert torch.equal(outputs, torch.stack([first, torch.tanh(-X * 2 + first)]))
     assert torch.equal(h, outputs[1])
     assert torch.equal(c, outputs[0] + outputs[1])
     with pytest.raises(TypeError):

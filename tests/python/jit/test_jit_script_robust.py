@@ -12,11 +12,26 @@ import pytest
 import hotaru as torch
 
 MODULES = [
-    "argparse", "ast", "calendar", "collections", "colorsys", "difflib",
-    "fractions", "functools", "heapq", "json.decoder",  "optparse",
-    "random", "statistics", "string", "textwrap", "hotaru.functional",
-    "hotaru.nn.functional", "hotaru.nn.init", "hotaru.jit._tracing.traced",
-]  # fmt: skip
+    "argparse",
+    "ast",
+    "calendar",
+    "collections",
+    "colorsys",
+    "difflib",
+    "fractions",
+    "functools",
+    "heapq",
+    "json.decoder",
+    "optparse",
+    "random",
+    "statistics",
+    "string",
+    "textwrap",
+    "hotaru.functional",
+    "hotaru.nn.functional",
+    "hotaru.nn.init",
+    "hotaru.jit._tracing.traced",
+]
 
 
 def functions(module):

@@ -24,9 +24,14 @@ def test_operators_that_a_module_calls():
     compiled = torch.jit.script(layers)
     assert torch.jit.export_opnames(compiled) == ["aten::linear", "aten::relu"]
     assert torch.jit.export_opnames(torch.jit.script(Loop())) == [
-        "aten::add.Scalar", "aten::len.t", "aten::mul.Tensor", "aten::relu",
-        "aten::sub.Scalar", "aten::sum", "aten::view",
-    ]  # fmt: skip
+        "aten::add.Scalar",
+        "aten::len.t",
+        "aten::mul.Tensor",
+        "aten::relu",
+        "aten::sub.Scalar",
+        "aten::sum",
+        "aten::view",
+    ]
 
 
 def test_fusion_is_a_permission():

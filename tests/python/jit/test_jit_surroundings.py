@@ -28,9 +28,10 @@ def test_a_type_comment_needs_no_result():
 
 
 def test_comments_of_parameters_and_of_values_are_no_signature():
-    def f(x,  # type: Tensor
-          n,  # type: int
-          ):  # fmt: skip
+    def f(
+        x,  # type: Tensor
+        n,  # type: int
+    ):
         # type: (...) -> List[int]
         found = []  # type: List[int]
         found.append(n)

@@ -400,9 +400,7 @@ def test_units_keep_no_names_and_no_memory():
 
     def make():
         seen = Big()
-        unit = torch.jit.CompilationUnit(
-            "def f(x):\n    return twice(x).relu()"
-        )
+        unit = torch.jit.CompilationUnit("def f(x):\n    return twice(x).relu()")
         return unit.f, weakref.ref(seen), weakref.ref(unit)
 
     function, seen, unit = make()

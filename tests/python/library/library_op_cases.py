@@ -28,9 +28,7 @@ def _tried(function):
 def _arguments(lib, library):
     seen = []
     library.define("f(Tensor x, int y=2, str s='a', *, float z=1.0) -> Tensor")
-    library.impl(
-        "f", lambda *a, **k: seen.append([a[1:], k]) or a[0] + 1, "CPU"
-    )
+    library.impl("f", lambda *a, **k: seen.append([a[1:], k]) or a[0] + 1, "CPU")
     op, x = lib.ops.cases.f, tensor(lib, 2)
     calls = [
         lambda: op(x),
@@ -58,9 +56,7 @@ def _kinds(lib, library):
         "Tensor? o=None, bool b=True, int[2] ii=1, float f=2) -> ()"
     )
     library.impl(
-        "f",
-        lambda *a, **k: seen.append([a[1:], k]),
-        "CompositeExplicitAutograd",
+        "f", lambda *a, **k: seen.append([a[1:], k]), "CompositeExplicitAutograd"
     )
     op, x = lib.ops.cases.f, tensor(lib, 2)
     calls = [
@@ -92,10 +88,7 @@ def _names(lib, library):
         [str(op._schema), str(packet.default._schema), op.tags],
         [_tried(lambda: packet.three), _tried(lambda: lib.ops.cases.h)],
         [hasattr(lib.ops.cases, "g"), repr(lib.ops.cases)],
-        [
-            s.overload_name
-            for s in lib._C._jit_get_schemas_for_operator("cases::g")
-        ],
+        [s.overload_name for s in lib._C._jit_get_schemas_for_operator("cases::g")],
     ]
 
 
@@ -415,9 +408,13 @@ def _tags(lib, library):
     library.define("u(Tensor x) -> Tensor", tags=(Tag.core, Tag.pointwise))
     aten = lib.ops.aten
     ops = (
-        lib.ops.cases.t.default, lib.ops.cases.u.default, aten.sin.default,
-        aten.add_.Tensor, aten.nonzero.default, aten.mm.default,
-    )  # fmt: skip
+        lib.ops.cases.t.default,
+        lib.ops.cases.u.default,
+        aten.sin.default,
+        aten.add_.Tensor,
+        aten.nonzero.default,
+        aten.mm.default,
+    )
     return [sorted(tag.name for tag in op.tags) for op in ops]
 
 

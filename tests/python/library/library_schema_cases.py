@@ -73,8 +73,7 @@ def _described(argument):
         argument.kwarg_only,
         argument.is_out,
         argument.N,
-        alias
-        and [alias.is_write, sorted(alias.before_set), sorted(alias.after_set)],
+        alias and [alias.is_write, sorted(alias.before_set), sorted(alias.after_set)],
     ]
 
 

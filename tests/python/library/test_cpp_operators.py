@@ -74,8 +74,7 @@ TORCH_LIBRARY_IMPL(cpp_case, CPU, m) {
 
 pytestmark = [
     pytest.mark.skipif(
-        not importlib.util.find_spec("pybind11"),
-        reason="pybind11 is not installed",
+        not importlib.util.find_spec("pybind11"), reason="pybind11 is not installed"
     ),
     pytest.mark.skipif(
         not cpp_extension._is_installed(),
@@ -103,9 +102,7 @@ def ops(built):
 def test_arguments_and_results(built):
     x = torch.ones(2)
     assert torch.equal(built.twice(x), x * 2)
-    y, count, name = built.many(
-        x, [1, 2], x, torch.float64, torch.device("cpu"), 3
-    )
+    y, count, name = built.many(x, [1, 2], x, torch.float64, torch.device("cpu"), 3)
     assert torch.equal(y, torch.full((2,), 3.0, dtype=torch.float64))
     assert (count, name) == (3, "cpu")
     assert built.many(x, [], None, torch.int32, "cpu", 2.0)[1] == 0
@@ -126,9 +123,7 @@ def test_operators_are_in_torch_ops(ops):
     assert str(ops.muladd.default._schema) == (
         "cpp_case::muladd(Tensor a, Tensor b, float c=1.) -> Tensor"
     )
-    assert torch._C._dispatch_has_kernel_for_dispatch_key(
-        "cpp_case::muladd", "CPU"
-    )
+    assert torch._C._dispatch_has_kernel_for_dispatch_key("cpp_case::muladd", "CPU")
     assert not hasattr(ops, "nothing")
     with pytest.raises(RuntimeError, match="missing value for argument 'b'"):
         ops.muladd(x)
@@ -173,8 +168,7 @@ def test_python_adds_kernels(ops):
     ops.derived(x, torch.full((3,), 3.0)).sum().backward()
     assert x.grad.tolist() == [3, 3, 3]
     checked = torch.library.opcheck(
-        ops.derived.default,
-        (torch.rand(3, requires_grad=True), torch.rand(3), 2.0),
+        ops.derived.default, (torch.rand(3, requires_grad=True), torch.rand(3), 2.0)
     )
     assert set(checked.values()) == {"SUCCESS"}
     lib._destroy()

@@ -55,11 +55,7 @@ def test_efficient_attention(kind):
 def test_what_they_do_not_take():
     q, k, v = _inputs()
     with pytest.raises(NotImplementedError, match="without dropout"):
-        aten._flash_attention_forward(
-            q, k, v, None, None, 5, 5, 0.5, False, False
-        )
+        aten._flash_attention_forward(q, k, v, None, None, 5, 5, 0.5, False, False)
     ends = torch.tensor([0, 5])
     with pytest.raises(NotImplementedError, match="one sequence a row"):
-        aten._efficient_attention_forward(
-            q, k, v, None, ends, ends, 5, 5, 0.0, 0
-        )
+        aten._efficient_attention_forward(q, k, v, None, ends, ends, 5, 5, 0.0, 0)

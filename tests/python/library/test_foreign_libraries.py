@@ -20,10 +20,19 @@ def _library(folder, name, *links):
     source.write_text('extern "C" int answer() { return 3; }\n')
     path = folder / name
     subprocess.run(
-        ["c++", "-shared", "-fPIC", "-Wl,--no-as-needed", source, "-o", path,
-         f"-Wl,-soname,{name}", *links],
+        [
+            "c++",
+            "-shared",
+            "-fPIC",
+            "-Wl,--no-as-needed",
+            source,
+            "-o",
+            path,
+            f"-Wl,-soname,{name}",
+            *links,
+        ],
         check=True,
-    )  # fmt: skip
+    )
     return path
 
 

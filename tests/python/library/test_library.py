@@ -208,8 +208,7 @@ def test_sizes_that_depend_on_values_are_refused_on_meta():
     with pytest.raises(RuntimeError, match=r"mine::found.*data-dependent"):
         found(torch.ones(2, device="meta"))
     assert library.opcheck(found, (torch.ones(2),)) == dict.fromkeys(
-        ("test_schema", "test_autograd_registration", "test_faketensor"),
-        "SUCCESS",
+        ("test_schema", "test_autograd_registration", "test_faketensor"), "SUCCESS"
     )
 
 
@@ -281,9 +280,7 @@ def test_modes_and_classes_are_asked_below_derivatives(lib):
     library.register_autograd(
         "mine::double_sin",
         lambda ctx, grad: grad * 2 * ctx.saved_tensors[0].cos(),
-        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(
-            *inputs
-        ),
+        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
         lib=lib,
     )
     op = torch.ops.mine.double_sin

@@ -43,9 +43,7 @@ def test_a_view_that_the_schema_does_not_say(lib):
 
 def test_what_the_schema_says_is_right(lib):
     op = _defined(
-        lib,
-        lambda x, y: x.add_(y),
-        schema="f(Tensor(a!) x, Tensor y) -> Tensor(a!)",
+        lib, lambda x, y: x.add_(y), schema="f(Tensor(a!) x, Tensor y) -> Tensor(a!)"
     )
     lib.impl("f", lambda x, y: x, "Meta")
     assert not _failed(op, torch.ones(2), torch.ones(2))

@@ -24,11 +24,7 @@ def test_schemas_and_graphs_have_the_same_classes():
 
 def test_ints_of_a_meaning_keep_the_name_that_the_schema_says():
     a, b, c = torch.parse_schema("f(SymInt a, Layout b, t c) -> ()").arguments
-    assert [x.type.kind() for x in (a, b, c)] == [
-        "IntType",
-        "IntType",
-        "VarType",
-    ]
+    assert [x.type.kind() for x in (a, b, c)] == ["IntType", "IntType", "VarType"]
     assert a.real_type == C.SymIntType.get()
     assert (a.real_type.str(), str(a.real_type)) == ("SymInt", "int")
     assert b.real_type.kind() == "LayoutType"

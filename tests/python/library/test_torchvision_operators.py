@@ -107,10 +107,12 @@ def test_roi_align_averages_bilinear_samples(aligned, ratio):
     for k, (b, *roi) in enumerate(ROIS):
         for c in range(2):
             want = [
-                [averaged(x[b, c], roi, SCALE, (2, 3), p, q, ratio, aligned)
-                 for q in range(3)]
+                [
+                    averaged(x[b, c], roi, SCALE, (2, 3), p, q, ratio, aligned)
+                    for q in range(3)
+                ]
                 for p in range(2)
-            ]  # fmt: skip
+            ]
             want = hotaru.tensor(want, dtype=hotaru.float64)
             assert hotaru.allclose(out[k, c], want, rtol=1e-12)
 
@@ -147,9 +149,7 @@ def test_ps_roi_align_takes_each_cell_from_its_channel():
             want = averaged(plane, roi, SCALE, (2, 2), p, q, 2, True)
             assert float(out[k, c, p, q]) == pytest.approx(want, rel=1e-12)
     grad = hotaru.randn_like(out)
-    back = OPS._ps_roi_align_backward(
-        grad, rois(), mapping, SCALE, 2, 2, 2, 2, 8, 8, 9
-    )
+    back = OPS._ps_roi_align_backward(grad, rois(), mapping, SCALE, 2, 2, 2, 2, 8, 8, 9)
     assert hotaru.allclose((out * grad).sum(), (x * back).sum(), rtol=1e-12)
     with pytest.raises(RuntimeError, match="multiple of pooling"):
         OPS.ps_roi_align(x, rois(), SCALE, 3, 2, 2)
@@ -166,9 +166,7 @@ def test_roi_pool_takes_maxima_and_tells_where():
     assert out[1].flatten().tolist() == [0] * 4  # outside of the image
     assert places[1].flatten().tolist() == [-1] * 4
     grad = hotaru.arange(1.0, 9, dtype=hotaru.float64).reshape(2, 1, 2, 2)
-    back = OPS._roi_pool_backward(
-        grad, boxes.double(), places, 1.0, 2, 2, 2, 1, 8, 9
-    )
+    back = OPS._roi_pool_backward(grad, boxes.double(), places, 1.0, 2, 2, 2, 1, 8, 9)
     assert float(back[0, 0].flatten()[at]) == 4
     assert float(back.sum()) == 1 + 2 + 3 + 4
 
@@ -177,9 +175,21 @@ def deformed(x, weight, offset, mask, bias, **other):
     steps = {"stride": 1, "pad": 1, "groups": 1, "offset_groups": 1, **other}
     s, p = steps["stride"], steps["pad"]
     return OPS.deform_conv2d(
-        x, weight, offset, mask, bias, s, s, p, p, 1, 1, steps["groups"],
-        steps["offset_groups"], True,
-    )  # fmt: skip
+        x,
+        weight,
+        offset,
+        mask,
+        bias,
+        s,
+        s,
+        p,
+        p,
+        1,
+        1,
+        steps["groups"],
+        steps["offset_groups"],
+        True,
+    )
 
 
 def test_deform_conv2d_without_offsets_is_a_convolution():
@@ -188,9 +198,7 @@ def test_deform_conv2d_without_offsets_is_a_convolution():
     bias = hotaru.randn(6, dtype=hotaru.float64)
     offset = hotaru.zeros(2, 36, 4, 5, dtype=hotaru.float64)
     mask = hotaru.ones(2, 18, 4, 5, dtype=hotaru.float64)
-    out = deformed(
-        x, weight, offset, mask, bias, stride=2, groups=2, offset_groups=2
-    )
+    out = deformed(x, weight, offset, mask, bias, stride=2, groups=2, offset_groups=2)
     want = hotaru.nn.functional.conv2d(x, weight, bias, 2, 1, groups=2)
     assert hotaru.allclose(out, want, rtol=1e-10)
 
@@ -213,15 +221,15 @@ def test_deform_conv2d_gradients():
     hotaru.manual_seed(3)
     like = {"dtype": hotaru.float64}
     given = [
-        hotaru.randn(1, 2, 5, 5, **like), hotaru.randn(3, 2, 2, 2, **like),
-        hotaru.randn(1, 8, 4, 4, **like), hotaru.rand(1, 4, 4, 4, **like),
+        hotaru.randn(1, 2, 5, 5, **like),
+        hotaru.randn(3, 2, 2, 2, **like),
+        hotaru.randn(1, 8, 4, 4, **like),
+        hotaru.rand(1, 4, 4, 4, **like),
         hotaru.randn(3, **like),
-    ]  # fmt: skip
+    ]
     out = deformed(*given, pad=0)
     grad = hotaru.randn_like(out)
-    found = OPS._deform_conv2d_backward(
-        grad, *given, 1, 1, 0, 0, 1, 1, 1, 1, True
-    )
+    found = OPS._deform_conv2d_backward(grad, *given, 1, 1, 0, 0, 1, 1, 1, 1, True)
     step = 1e-6
     for k, tensor in enumerate(given):
         index = tuple(n // 2 for n in tensor.shape)

@@ -60,9 +60,7 @@ def test_history_of_the_data():
     pattern = mask.to_sparse().coalesce()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tensor = torch.masked.as_masked_tensor(
-            data.sparse_mask(pattern), pattern
-        )
+        tensor = torch.masked.as_masked_tensor(data.sparse_mask(pattern), pattern)
         (tensor * tensor).sum().backward()
     assert torch.equal(data.grad.to_dense(), 2 * data.detach() * mask)
 

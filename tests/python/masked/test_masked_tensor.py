@@ -24,9 +24,7 @@ def said(make) -> list[str]:
     return [str(w.message)[:30] for w in caught]
 
 
-@pytest.mark.parametrize(
-    "name", ["masked_tensor", "as_masked_tensor", "MaskedTensor"]
-)
+@pytest.mark.parametrize("name", ["masked_tensor", "as_masked_tensor", "MaskedTensor"])
 def test_making_one_warns_where_it_is_made(name):
     data, mask = pair()
     make = getattr(torch.masked, name)

@@ -156,10 +156,7 @@ def test_from_file(tmp_path):
     private = torch.FloatStorage.from_file(path, False, 3)
     private[1] = 9.0
     assert second[1] == 2.0
-    assert torch.from_file(path, False, 2, dtype=torch.float32).tolist() == [
-        5,
-        2,
-    ]
+    assert torch.from_file(path, False, 2, dtype=torch.float32).tolist() == [5, 2]
 
 
 def test_typed_storages():
@@ -179,9 +176,7 @@ def test_typed_storages():
         floats.fill_(floats)
     with pytest.raises(RuntimeError, match="'device' cannot be specified"):
         torch.FloatStorage(device="cpu")
-    with pytest.raises(
-        RuntimeError, match="Argument 'dtype' must be specified"
-    ):
+    with pytest.raises(RuntimeError, match="Argument 'dtype' must be specified"):
         torch.TypedStorage(wrap_storage=floats.untyped())
 
 
@@ -334,8 +329,7 @@ def test_who_reads_memory_does_not_write_it(name):
 
 
 @pytest.mark.parametrize(
-    "dtype",
-    [torch.float32, torch.bfloat16, torch.uint16, torch.bool, torch.complex64],
+    "dtype", [torch.float32, torch.bfloat16, torch.uint16, torch.bool, torch.complex64]
 )
 def test_copies_share_memory_and_writes_through_them_count(dtype):
     x = torch.ones(4, 3).to(dtype).t()[1:]

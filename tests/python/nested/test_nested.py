@@ -26,9 +26,7 @@ def made(hotaru, layout: str, **options):
 def test_softmax_derives_along_the_ragged_dimension(hotaru, layout):
     nested, rows = made(hotaru, layout, requires_grad=True)
     weights = [hotaru.sin(3 * row) for row in rows]
-    loss = sum(
-        (part * w).sum() for part, w in zip(nested.softmax(1).unbind(), weights)
-    )
+    loss = sum((part * w).sum() for part, w in zip(nested.softmax(1).unbind(), weights))
     loss.backward()
     for row, weight, grad in zip(rows, weights, nested.grad.unbind()):
         leaf = row.clone().requires_grad_()
@@ -102,9 +100,7 @@ def test_files(hotaru):
             assert read.requires_grad
             assert read.is_nested
             assert all(map(hotaru.equal, read.unbind(), rows))
-            assert hotaru.equal(
-                read.to_padded_tensor(0), nested.to_padded_tensor(0)
-            )
+            assert hotaru.equal(read.to_padded_tensor(0), nested.to_padded_tensor(0))
 
 
 def test_skipped_data(hotaru):
@@ -118,9 +114,7 @@ def test_skipped_data(hotaru):
 
 def test_views_share_memory(hotaru):
     values = hotaru.zeros(4, 3)
-    nested = hotaru.nested.nested_tensor_from_jagged(
-        values, hotaru.tensor([0, 1, 4])
-    )
+    nested = hotaru.nested.nested_tensor_from_jagged(values, hotaru.tensor([0, 1, 4]))
     nested.unbind()[1].fill_(2)
     nested.transpose(1, 2).add_(1)
     assert values.tolist() == [[1.0] * 3] + [[3.0] * 3] * 3
@@ -132,9 +126,7 @@ def test_views_share_memory(hotaru):
 def test_symbolic_sizes(hotaru):
     from hotaru.nested._internal.nested_int import NestedIntNode
 
-    a, b, c = (
-        hotaru.SymInt(NestedIntNode(i, k)) for i, k in ((1, 5), (1, 10), (2, 1))
-    )
+    a, b, c = (hotaru.SymInt(NestedIntNode(i, k)) for i, k in ((1, 5), (1, 10), (2, 1)))
     assert a != b
     assert b >= a
     assert not a >= b
@@ -155,18 +147,14 @@ def test_symbolic_sizes(hotaru):
 def test_offsets_say_which_tensors_fit(hotaru):
     one, _ = made(hotaru, "jagged")
     other, _ = made(hotaru, "jagged")
-    same = hotaru.nested.nested_tensor_from_jagged(
-        other.values(), one.offsets()
-    )
+    same = hotaru.nested.nested_tensor_from_jagged(other.values(), one.offsets())
     assert (one + same).shape == one.shape
     with pytest.raises(RuntimeError, match="cannot call binary pointwise"):
         one + other
 
 
 def test_encoder_with_padding_mask(hotaru):
-    layer = hotaru.nn.TransformerEncoderLayer(
-        4, 2, 8, batch_first=True, dropout=0.0
-    )
+    layer = hotaru.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True, dropout=0.0)
     encoder = hotaru.nn.TransformerEncoder(layer, 2).eval()
     rows = [hotaru.linspace(-1, 1, 4 * n).view(n, 4) for n in (2, 3)]
     nested = hotaru.nested.nested_tensor(rows)
@@ -209,9 +197,7 @@ def test_functions_of_programs_get_zeros(hotaru):
 @pytest.mark.parametrize("layout", ["strided", "jagged"])
 def test_the_type_of_a_nested_tensor_is_its_dtype(hotaru, layout):
     x = hotaru.nested.nested_tensor(
-        [hotaru.ones(2, 3)],
-        layout=getattr(hotaru, layout),
-        dtype=hotaru.float64,
+        [hotaru.ones(2, 3)], layout=getattr(hotaru, layout), dtype=hotaru.float64
     )
     assert x.type() == hotaru.typename(x) == "torch.DoubleTensor"
     assert hotaru.eye(2).to_sparse().type() == "torch.sparse.FloatTensor"

@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (a case is one line)
 """Cases of autograd as Python has it: functions, grad, backward, gradcheck."""
 
 from __future__ import annotations
@@ -170,15 +169,9 @@ def grad_values(lib):
     return [
         grad(scalar, x, retain_graph=True),
         grad([scalar, vector], [x], [None, lib.ones(3)]),
+        grad(_graph(lib)[1], tensor(lib, 2, requires_grad=True), allow_unused=True),
         grad(
-            _graph(lib)[1],
-            tensor(lib, 2, requires_grad=True),
-            allow_unused=True,
-        ),
-        grad(
-            _graph(lib)[1],
-            tensor(lib, 2, requires_grad=True),
-            materialize_grads=True,
+            _graph(lib)[1], tensor(lib, 2, requires_grad=True), materialize_grads=True
         ),
     ]
 
@@ -235,10 +228,7 @@ def gradcheck_complex(lib):
     x = tensor(lib, 2, 3, dtype=lib.float64)
     z = (x + 1j * x.flip(0)).requires_grad_()
     check = lib.autograd.gradcheck
-    return [
-        check(lambda a: a * a.conj() + a**2, z),
-        check(lambda a: a.abs(), z),
-    ]
+    return [check(lambda a: a * a.conj() + a**2, z), check(lambda a: a.abs(), z)]
 
 
 @cases.case

@@ -305,6 +305,5 @@ _INITS = [
 ]
 
 CASES = {
-    text: call(text)
-    for text in (*_LOSSES, *_FUNCTIONS, *_LAYERS, *_SEQUENCES, *_INITS)
+    text: call(text) for text in (*_LOSSES, *_FUNCTIONS, *_LAYERS, *_SEQUENCES, *_INITS)
 }

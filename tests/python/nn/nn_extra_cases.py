@@ -84,13 +84,9 @@ def hooks_called_behind_errors(lib):
             raise ValueError("no")
 
     m = Fails()
+    m.register_forward_hook(lambda m, a, r: found.append((1, r)), always_call=True)
     m.register_forward_hook(
-        lambda m, a, r: found.append((1, r)), always_call=True
-    )
-    m.register_forward_hook(
-        lambda m, a, k, r: found.append((k, r)),
-        always_call=True,
-        with_kwargs=True,
+        lambda m, a, k, r: found.append((k, r)), always_call=True, with_kwargs=True
     )
     m.register_forward_hook(lambda m, a, r: found.append(3))
     try:
@@ -187,11 +183,7 @@ def lazy_module_of_a_user(lib):
         len(m._forward_pre_hooks),
     ]
     other.load_state_dict(m.state_dict())
-    found += [
-        other.scale,
-        type(other.scale).__name__,
-        m.has_uninitialized_params(),
-    ]
+    found += [other.scale, type(other.scale).__name__, m.has_uninitialized_params()]
     fresh = _lazy(lib)
     found.append(repr(fresh.load_state_dict(_lazy(lib).state_dict())))
     try:
@@ -278,22 +270,10 @@ cases.each(
     *(
         f"nn.functional.multi_head_attention_forward(lib.ones(2, 3, 4), lib.ones(5, 3, 4), lib.ones(5, 3, 4), 4, 2, lib.ones(12, 4), None, {bias}, False, 0., lib.eye(4), None, {more})"
         for bias, more in (
-            (
-                "None, None",
-                "static_k=lib.ones(6, 7, 2), static_v=lib.ones(6, 7, 2)",
-            ),
-            (
-                "None, None",
-                "static_k=lib.ones(5, 7, 2), static_v=lib.ones(6, 7, 2)",
-            ),
-            (
-                "None, None",
-                "static_k=lib.ones(6, 7, 2), static_v=lib.ones(6, 7, 3)",
-            ),
-            (
-                "lib.ones(1, 1, 4), lib.ones(1, 1, 4)",
-                "static_k=lib.ones(6, 7, 2)",
-            ),
+            ("None, None", "static_k=lib.ones(6, 7, 2), static_v=lib.ones(6, 7, 2)"),
+            ("None, None", "static_k=lib.ones(5, 7, 2), static_v=lib.ones(6, 7, 2)"),
+            ("None, None", "static_k=lib.ones(6, 7, 2), static_v=lib.ones(6, 7, 3)"),
+            ("lib.ones(1, 1, 4), lib.ones(1, 1, 4)", "static_k=lib.ones(6, 7, 2)"),
             ("lib.ones(1, 1, 4), None", ""),
             ("None, lib.ones(1, 1, 4)", ""),
             ("None, None", "key_padding_mask=lib.zeros(3, 4, dtype=lib.bool)"),
@@ -343,10 +323,16 @@ for _text in (
 
 
 for _text in (
-    "s(x, k, 3, 1)", "s(x, later, 3, 0)", "s(x, x > 1)", "s(x, x > 1, 2, 2)",
-    "s(x, k.float(), 3, 1)", "s(x, k[0], 3, 1)", "s(x, k[:, :2], 3, 1)",
-    "s(x, later[:2], 3, 0)", "s(x[0], x[0] > 1, None, 2)",
-):  # fmt: skip
+    "s(x, k, 3, 1)",
+    "s(x, later, 3, 0)",
+    "s(x, x > 1)",
+    "s(x, x > 1, 2, 2)",
+    "s(x, k.float(), 3, 1)",
+    "s(x, k[0], 3, 1)",
+    "s(x, k[:, :2], 3, 1)",
+    "s(x, later[:2], 3, 0)",
+    "s(x[0], x[0] > 1, None, 2)",
+):
     CASES[f"masked softmax: {_text}"] = lambda lib, text=_text: eval(
         text,
         {
@@ -359,9 +345,7 @@ for _text in (
 
 
 def _adaptive(lib, **options):
-    m = lib.nn.AdaptiveLogSoftmaxWithLoss(
-        8, 10, [3, 6], div_value=2.0, **options
-    )
+    m = lib.nn.AdaptiveLogSoftmaxWithLoss(8, 10, [3, 6], div_value=2.0, **options)
     for i, p in enumerate(m.parameters()):
         p.data = tensor(lib, *p.shape, start=i)
     return m

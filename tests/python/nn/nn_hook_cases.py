@@ -78,12 +78,8 @@ def global_hooks(lib):
     modules = lib.nn.modules.module
     log = []
     handles = [
-        modules.register_module_forward_pre_hook(
-            lambda m, a: log.append("pre")
-        ),
-        modules.register_module_forward_hook(
-            lambda m, a, o: log.append("after")
-        ),
+        modules.register_module_forward_pre_hook(lambda m, a: log.append("pre")),
+        modules.register_module_forward_hook(lambda m, a, o: log.append("after")),
     ]
     m = lib.nn.Sequential(lib.nn.ReLU(), lib.nn.Tanh())
     m(tensor(lib, 2))
@@ -98,9 +94,7 @@ def full_backward_hooks(lib):
     nn = lib.nn
     log = []
     m = nn.Linear(2, 2)
-    m.register_full_backward_hook(
-        lambda m, gi, go: log.append(["back", gi, go])
-    )
+    m.register_full_backward_hook(lambda m, gi, go: log.append(["back", gi, go]))
     m.register_full_backward_pre_hook(lambda m, go: log.append(["pre", go]))
     x = tensor(lib, 3, 2, requires_grad=True)
     m(x).sum().backward()
@@ -140,15 +134,11 @@ def backward_hooks_do_not_mix(lib):
 def state_dict_hooks(lib):
     log = []
     m = net(lib)
-    m.register_state_dict_pre_hook(
-        lambda m, prefix, keep: log.append([prefix, keep])
-    )
+    m.register_state_dict_pre_hook(lambda m, prefix, keep: log.append([prefix, keep]))
     m.fc.register_state_dict_post_hook(
         lambda m, state, prefix, meta: state.pop(prefix + "bias") and None
     )
-    m._register_state_dict_hook(
-        lambda m, state, prefix, meta: dict(state, extra=1)
-    )
+    m._register_state_dict_hook(lambda m, state, prefix, meta: dict(state, extra=1))
     log.append(list(m.state_dict()))
     return log
 
@@ -168,7 +158,5 @@ def load_state_dict_hooks(lib):
 
     m.fc.register_load_state_dict_pre_hook(before)
     m.register_load_state_dict_post_hook(after)
-    log.append(
-        m.load_state_dict({"fc.bias": lib.ones(3), "shared.bias": lib.ones(3)})
-    )
+    log.append(m.load_state_dict({"fc.bias": lib.ones(3), "shared.bias": lib.ones(3)}))
     return log, m.fc.state_dict()

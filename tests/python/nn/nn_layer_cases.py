@@ -32,9 +32,7 @@ LAYERS = {
     "MaxPool1d(2)": [(1, 2, 6)],
     "MaxPool1d(2, ceil_mode=True, padding=1)": [(1, 2, 5)],
     "MaxPool2d(2)": [(1, 2, 4, 4)],
-    "MaxPool2d((2, 3), stride=1, dilation=1, return_indices=True)": [
-        (1, 2, 4, 4)
-    ],
+    "MaxPool2d((2, 3), stride=1, dilation=1, return_indices=True)": [(1, 2, 4, 4)],
     "MaxPool3d(2)": [(1, 1, 4, 4, 2)],
     "AvgPool1d(2)": [(1, 2, 6)],
     "AvgPool2d(3, 2, 1, count_include_pad=False)": [(1, 2, 5, 5)],
@@ -149,9 +147,7 @@ LAYERS = {
         (1, 1, 2, 4)
     ],
     "Upsample(scale_factor=2, mode='bicubic')": [(1, 1, 3, 3)],
-    "Upsample(scale_factor=2, mode='linear', recompute_scale_factor=True)": [
-        (1, 1, 3)
-    ],
+    "Upsample(scale_factor=2, mode='linear', recompute_scale_factor=True)": [(1, 1, 3)],
     "Upsample(scale_factor=2, mode='trilinear')": [(1, 1, 1, 2, 2)],
     "Upsample(scale_factor=2, mode='area')": [(1, 1, 2, 2)],
     "Upsample(size=3, mode='nearest-exact')": [(1, 1, 2, 2)],
@@ -170,9 +166,7 @@ LAYERS = {
     "RNN(2, 3, nonlinearity='relu', bias=False)": [(4, 2)],
     "RNN(2, 3, 2, 'relu', False, True)": [(2, 4, 2)],
     "LSTM(2, 3)": [(4, 2, 2)],
-    "LSTM(2, 3, num_layers=2, bidirectional=True, batch_first=True)": [
-        (2, 4, 2)
-    ],
+    "LSTM(2, 3, num_layers=2, bidirectional=True, batch_first=True)": [(2, 4, 2)],
     "LSTM(2, 4, proj_size=3, num_layers=2)": [(3, 2, 2)],
     "LSTM(2, 3, bias=False)": [(4, 2)],
     "GRU(2, 3)": [(4, 2, 2)],
@@ -189,11 +183,7 @@ LAYERS = {
         (2, 5, 4),
         (2, 5, 4),
     ],
-    "MultiheadAttention(4, 2, kdim=3, vdim=5)": [
-        (3, 2, 4),
-        (2, 2, 3),
-        (2, 2, 5),
-    ],
+    "MultiheadAttention(4, 2, kdim=3, vdim=5)": [(3, 2, 4), (2, 2, 3), (2, 2, 5)],
     "MultiheadAttention(4, 2, add_bias_kv=True, add_zero_attn=True)": [
         (3, 4),
         (2, 4),
@@ -213,10 +203,7 @@ LAYERS = {
         (3, 2, 4),
         (2, 2, 4),
     ],
-    "Transformer(4, 2, 1, 1, 6, dropout=0.0, batch_first=True)": [
-        (1, 3, 4),
-        (1, 2, 4),
-    ],
+    "Transformer(4, 2, 1, 1, 6, dropout=0.0, batch_first=True)": [(1, 3, 4), (1, 2, 4)],
     "TransformerEncoderLayer(4, 2, activation='z')": None,
     "L1Loss()": [(2, 3), (2, 3)],
     "L1Loss(reduction='sum')": [(2, 3), (2, 3)],

@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (a case is one line)
 """Cases of modules that learn their sizes from the first input."""
 
 from __future__ import annotations
@@ -53,17 +52,10 @@ def _loaded(name):
         told = repr(other.load_state_dict(m.state_dict()))
         same = [
             bool((a == b).all())
-            for a, b in zip(
-                m.state_dict().values(), other.state_dict().values()
-            )
+            for a, b in zip(m.state_dict().values(), other.state_dict().values())
         ]
         # Called now, PyTorch's forgets to count the features.
-        return [
-            told,
-            same,
-            type(other).__name__,
-            other.has_uninitialized_params(),
-        ]
+        return [told, same, type(other).__name__, other.has_uninitialized_params()]
 
     return run
 

@@ -263,11 +263,7 @@ def repr_of_nested(lib):
 def seed_linear_network(lib):
     """Seed 003: the weights and the result that its text shows."""
     net = lib.nn.Linear(2, 2)
-    return (
-        isinstance(net, lib.nn.Module),
-        net.weight,
-        net(lib.tensor([0.1, 0.2])),
-    )
+    return (isinstance(net, lib.nn.Module), net.weight, net(lib.tensor([0.1, 0.2])))
 
 
 @cases.case
@@ -313,9 +309,5 @@ def seed_networks(lib):
 
     return [
         [repr(net), net(tensor(lib, *shape))]
-        for net, shape in (
-            (Net(), (10,)),
-            (CNN(), (1, 1, 28, 28)),
-            (RNN(), (10, 64)),
-        )
+        for net, shape in ((Net(), (10,)), (CNN(), (1, 1, 28, 28)), (RNN(), (10, 64)))
     ]

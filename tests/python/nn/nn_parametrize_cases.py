@@ -83,10 +83,7 @@ def parametrized_twice(lib):
     m.weight = tensor(lib, 3, 3, start=4)
     found += [m.weight, m.parametrizations.weight.original]
     found += [p.is_parametrized(m), p.is_parametrized(m, "bias")]
-    found += [
-        p.type_before_parametrizations(m).__name__,
-        copy.deepcopy(m).weight,
-    ]
+    found += [p.type_before_parametrizations(m).__name__, copy.deepcopy(m).weight]
     p.remove_parametrizations(m, "weight")
     return [*found, repr(m), kept is m.weight, m.weight, list(m.state_dict())]
 
@@ -135,20 +132,50 @@ def _refused(lib, act):
 
 
 _REFUSED = {
-    "no such": lambda lib, p: p.register_parametrization(_linear(lib), "w", _scaled(lib)),
-    "shape": lambda lib, p: p.register_parametrization(_linear(lib), "weight", _Made(lib, lambda x: x[0])),
-    "dtype": lambda lib, p: p.register_parametrization(_linear(lib), "weight", _Made(lib, lambda x: x.double())),
-    "no tensor": lambda lib, p: p.register_parametrization(_linear(lib), "weight", _Made(lib, lambda x: 3)),
-    "inverse dtype": lambda lib, p: p.register_parametrization(_linear(lib), "weight", _Made(lib, lambda x: x, lambda x: x.double())),
-    "inverse of no tensor": lambda lib, p: p.register_parametrization(_linear(lib), "weight", _Made(lib, lambda x: x, lambda x: 3)),
-    "inverses of no tensors": lambda lib, p: p.register_parametrization(_linear(lib), "weight", _Made(lib, lambda x: x, lambda x: (x, 3))),
+    "no such": lambda lib, p: p.register_parametrization(
+        _linear(lib), "w", _scaled(lib)
+    ),
+    "shape": lambda lib, p: p.register_parametrization(
+        _linear(lib), "weight", _Made(lib, lambda x: x[0])
+    ),
+    "dtype": lambda lib, p: p.register_parametrization(
+        _linear(lib), "weight", _Made(lib, lambda x: x.double())
+    ),
+    "no tensor": lambda lib, p: p.register_parametrization(
+        _linear(lib), "weight", _Made(lib, lambda x: 3)
+    ),
+    "inverse dtype": lambda lib, p: p.register_parametrization(
+        _linear(lib), "weight", _Made(lib, lambda x: x, lambda x: x.double())
+    ),
+    "inverse of no tensor": lambda lib, p: p.register_parametrization(
+        _linear(lib), "weight", _Made(lib, lambda x: x, lambda x: 3)
+    ),
+    "inverses of no tensors": lambda lib, p: p.register_parametrization(
+        _linear(lib), "weight", _Made(lib, lambda x: x, lambda x: (x, 3))
+    ),
     "nothing": lambda lib, p: p.ParametrizationList([], tensor(lib, 2)),
-    "assigned without inverse": lambda lib, p: setattr(p.register_parametrization(_linear(lib), "weight", _scaled(lib, False)), "weight", tensor(lib, 3, 2)),
+    "assigned without inverse": lambda lib, p: setattr(
+        p.register_parametrization(_linear(lib), "weight", _scaled(lib, False)),
+        "weight",
+        tensor(lib, 3, 2),
+    ),
     "removed twice": lambda lib, p: p.remove_parametrizations(_linear(lib), "weight"),
-    "one of two": lambda lib, p: p.remove_parametrizations(p.register_parametrization(_linear(lib), "weight", _split(lib)), "weight", leave_parametrized=False),
-    "pickled": lambda lib, p: pickle.dumps(p.register_parametrization(_linear(lib), "weight", _scaled(lib))),
+    "one of two": lambda lib, p: p.remove_parametrizations(
+        p.register_parametrization(_linear(lib), "weight", _split(lib)),
+        "weight",
+        leave_parametrized=False,
+    ),
+    "pickled": lambda lib, p: pickle.dumps(
+        p.register_parametrization(_linear(lib), "weight", _scaled(lib))
+    ),
     **{
-        f"second: {name}": (lambda lib, p, made=made: p.register_parametrization(p.register_parametrization(_linear(lib), "weight", _scaled(lib)), "weight", made(lib)))
+        f"second: {name}": (
+            lambda lib, p, made=made: p.register_parametrization(
+                p.register_parametrization(_linear(lib), "weight", _scaled(lib)),
+                "weight",
+                made(lib),
+            )
+        )
         for name, made in {
             "shape": lambda lib: _Made(lib, lambda x: x[0]),
             "dtype": lambda lib: _Made(lib, lambda x: x.double()),
@@ -158,7 +185,7 @@ _REFUSED = {
             "inverse of no tensor": lambda lib: _Made(lib, lambda x: x, lambda x: 3),
         }.items()
     },
-}  # fmt: skip
+}
 
 for _name, _act in _REFUSED.items():
     CASES[f"refused: {_name}"] = lambda lib, act=_act: _refused(

@@ -34,9 +34,7 @@ def _evaluate(lib, text: str):
     scope["ml"] = nn.ModuleList([nn.ReLU(), nn.ReLU(), nn.Tanh()])
     scope["md"] = nn.ModuleDict({"a": nn.ReLU(), "b": nn.Tanh()})
     scope["pl"] = nn.ParameterList([tensor(lib, 2, 3), scope["p"], 3])
-    scope["pd"] = nn.ParameterDict(
-        {"a": tensor(lib, 2, 3), "b": scope["p"], "c": 3}
-    )
+    scope["pd"] = nn.ParameterDict({"a": tensor(lib, 2, 3), "b": scope["p"], "c": 3})
     scope["do"] = _do
     return eval(text, scope)
 
@@ -55,9 +53,7 @@ def net(lib):
         def __init__(self):
             super().__init__()
             self.fc = nn.Linear(2, 3)
-            self.blocks = nn.Sequential(
-                nn.Linear(3, 3), nn.ReLU(), nn.BatchNorm1d(3)
-            )
+            self.blocks = nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.BatchNorm1d(3))
             self.shared = self.fc
             self.scale = nn.Parameter(lib.ones(3))
             self.nothing = None

@@ -30,8 +30,7 @@ _TABLES = (
         f"include_last_offset=True, sparse={sparse})"
         for mode, sparse in (("sum", True), ("mean", False), ("max", False))
     ),
-    "F.embedding_bag(rows, w, at, mode='sum', per_sample_weights=f, "
-    "sparse=True)",
+    "F.embedding_bag(rows, w, at, mode='sum', per_sample_weights=f, sparse=True)",
     "F.embedding_bag(rows, w, at, mode='sum', per_sample_weights=f, "
     "padding_idx=3, sparse=True)",
     "F.embedding_bag(rows, w, at, per_sample_weights=f, sparse=True)",
@@ -87,9 +86,7 @@ def _parts(grad) -> list:
     """Parts of a gradient that is sparse; else itself."""
     if grad is None or not grad.is_sparse:
         return [grad]
-    return [
-        grad._indices(), grad._values(), list(grad.shape), grad.is_coalesced(),
-    ]  # fmt: skip
+    return [grad._indices(), grad._values(), list(grad.shape), grad.is_coalesced()]
 
 
 def _table(text: str):
@@ -112,18 +109,14 @@ def _lost(lib, w, k: int):
 def _stepped(text: str):
     def run(lib):
         w = tensor(lib, 5, 3).requires_grad_()
-        optimizer = eval(
-            f"optim.{text}", {"optim": lib.optim, "lib": lib, "w": w}
-        )
+        optimizer = eval(f"optim.{text}", {"optim": lib.optim, "lib": lib, "w": w})
         found = []
         for k in range(3):
             optimizer.zero_grad()
             _lost(lib, w, k).backward()
             optimizer.step()
             found.append(w.detach().clone())
-        kept = [
-            sorted(name for name in state) for state in optimizer.state.values()
-        ]
+        kept = [sorted(name for name in state) for state in optimizer.state.values()]
         return found, kept
 
     return run
@@ -257,10 +250,7 @@ def grad_scaler(lib):
 def into_strided_tensors(lib):
     w = tensor(lib, 5, 3)
     grad = lib.sparse_coo_tensor(
-        lib.tensor([[1, 4, 1]]),
-        tensor(lib, 3, 3),
-        (5, 3),
-        check_invariants=True,
+        lib.tensor([[1, 4, 1]]), tensor(lib, 3, 3), (5, 3), check_invariants=True
     )
     w.add_(grad, alpha=0.5)
     w += grad

@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (a case is one line)
 """Cases of what modules hold: conversion, state, copies, gradients."""
 
 from __future__ import annotations
@@ -104,14 +103,11 @@ def copies(lib):
 
 @cases.case
 def pickles(lib):
-    m = lib.nn.Sequential(
-        lib.nn.Linear(2, 2), lib.nn.BatchNorm1d(2), lib.nn.ReLU()
-    )
+    m = lib.nn.Sequential(lib.nn.Linear(2, 2), lib.nn.BatchNorm1d(2), lib.nn.ReLU())
     m[0].register_buffer("x", lib.ones(1), persistent=False)
     twin = pickle.loads(pickle.dumps(m))
     same = all(
-        bool((a == b).all())
-        for a, b in zip(m.state_dict().values(), twin.parameters())
+        bool((a == b).all()) for a, b in zip(m.state_dict().values(), twin.parameters())
     )
     return repr(twin), same, twin[0].weight.requires_grad, twin[0].x
 

@@ -137,9 +137,12 @@ def _datasets(lib, data) -> dict:
             return i
 
     return {
-        "info": Info(), "it": Parts(), "short": Short(), "nested": Nested(),
+        "info": Info(),
+        "it": Parts(),
+        "short": Short(),
+        "nested": Nested(),
         "bad": Bad,
-    }  # fmt: skip
+    }
 
 
 def _case(text: str):

@@ -76,10 +76,7 @@ def test_masks_of_wrong_shapes_are_errors(hotaru):
     module = _attention(hotaru).eval()
     x = hotaru.randn(2, 5, 16)
     with hotaru.no_grad():
-        for name, shape in (
-            ("key_padding_mask", (2, 4)),
-            ("attn_mask", (4, 5)),
-        ):
+        for name, shape in (("key_padding_mask", (2, 4)), ("attn_mask", (4, 5))):
             mask = hotaru.zeros(shape, dtype=hotaru.bool)
             with pytest.raises((AssertionError, RuntimeError), match="shape"):
                 module(x, x, x, **{name: mask})
@@ -139,10 +136,7 @@ def test_the_norm_behind_an_encoder_sees_the_zeros(hotaru):
         assert encoder(x, src_key_padding_mask=mask)[0, 2].tolist() == [3.0] * 8
 
 
-@pytest.mark.parametrize(
-    "stack",
-    [{"enable_nested_tensor": False}, {}],
-)
+@pytest.mark.parametrize("stack", [{"enable_nested_tensor": False}, {}])
 @pytest.mark.parametrize(
     "options",
     [

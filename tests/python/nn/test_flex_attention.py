@@ -57,10 +57,7 @@ def test_mask_and_groups_of_heads():
     mask = create_block_mask(causal, None, None, 300, 300, device="cpu")
     found = flex_attention(q, k, v, block_mask=mask, enable_gqa=True)
     close(
-        found,
-        F.scaled_dot_product_attention(
-            q, k, v, is_causal=True, enable_gqa=True
-        ),
+        found, F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
     )
 
 
@@ -148,9 +145,7 @@ def test_blocks_alone_hide_what_they_do_not_list():
         torch.tensor([[[[1, 0], [0, 1]]]], dtype=torch.int32),
         BLOCK_SIZE=2,
     )
-    shown = torch.tensor(
-        [[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0], [1, 1, 0, 0]]
-    )
+    shown = torch.tensor([[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0], [1, 1, 0, 0]])
     assert mask.to_dense().tolist() == [[[[0, 1], [1, 0]]]]
     close(
         flex_attention(q, k, v, block_mask=mask),
@@ -160,9 +155,7 @@ def test_blocks_alone_hide_what_they_do_not_list():
 
 def test_dtypes_and_what_is_given_beside():
     q, k, v = qkv(1, 1, 4, 2, dtype=torch.bfloat16)
-    out, aux = flex_attention(
-        q, k, v, return_aux=AuxRequest(lse=True, max_scores=True)
-    )
+    out, aux = flex_attention(q, k, v, return_aux=AuxRequest(lse=True, max_scores=True))
     assert (out.dtype, aux.lse.dtype) == (torch.bfloat16, torch.float32)
     scores = (q @ k.mT).float() / math.sqrt(2)
     close(aux.max_scores, scores.amax(-1))

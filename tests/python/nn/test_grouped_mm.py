@@ -48,18 +48,12 @@ def test_gradients():
     ("call", "text"),
     [
         (lambda: grouped_mm(ROWS, BATCH), "Have to provide offsets"),
-        (
-            lambda: grouped_mm(BATCH, BATCH.mT, offs=_ends(1, 4)),
-            "no offset if both",
-        ),
+        (lambda: grouped_mm(BATCH, BATCH.mT, offs=_ends(1, 4)), "no offset if both"),
         (
             lambda: grouped_mm(ROWS, BATCH, offs=_ends(1, 4).long()),
             "Offsets have to be int32",
         ),
-        (
-            lambda: grouped_mm(ROWS, BATCH, offs=_ends(1)),
-            "batch sizes have to match",
-        ),
+        (lambda: grouped_mm(ROWS, BATCH, offs=_ends(1)), "batch sizes have to match"),
         (
             lambda: grouped_mm(ROWS.double(), BATCH, offs=_ends(1, 4)),
             "Expected mat_a to be Float32, BFloat16 or Float16",
@@ -68,18 +62,13 @@ def test_gradients():
             lambda: grouped_mm(ROWS[0], BATCH, offs=_ends(1, 4)),
             "mat_a has to be 2 or 3d",
         ),
-        (
-            lambda: grouped_mm(ROWS, BATCH.mT, offs=_ends(1, 4)),
-            "contraction dimension",
-        ),
+        (lambda: grouped_mm(ROWS, BATCH.mT, offs=_ends(1, 4)), "contraction dimension"),
         (
             lambda: grouped_mm(ROWS, BATCH, offs=_ends(1, 4), bias=ROWS),
             "Bias not supported yet",
         ),
         (
-            lambda: grouped_mm(
-                ROWS, BATCH, offs=_ends(1, 4), out_dtype=torch.float64
-            ),
+            lambda: grouped_mm(ROWS, BATCH, offs=_ends(1, 4), out_dtype=torch.float64),
             "output dtype must match `mat_a` dtype",
         ),
     ],

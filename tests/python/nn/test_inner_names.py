@@ -103,9 +103,13 @@ def test_fillings_without_a_graph():
 
 def test_bases_of_layers_and_of_parameters():
     kinds = (
-        nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout,
+        nn.Dropout,
+        nn.Dropout1d,
+        nn.Dropout2d,
+        nn.Dropout3d,
+        nn.AlphaDropout,
         nn.FeatureAlphaDropout,
-    )  # fmt: skip
+    )
     assert all(issubclass(kind, _DropoutNd) for kind in kinds)
     base = _DropoutNd(0.25, True)
     assert (base.p, base.inplace) == (0.25, True)

@@ -10,11 +10,7 @@ import hotaru as torch
 from hotaru import nn
 
 V = torch.rand(4, 4)
-X = {
-    1: torch.rand(2, 4, 8),
-    2: torch.rand(2, 4, 8, 8),
-    3: torch.rand(2, 4, 4, 4, 4),
-}
+X = {1: torch.rand(2, 4, 8), 2: torch.rand(2, 4, 8, 8), 3: torch.rand(2, 4, 4, 4, 4)}
 Q = torch.rand(3, 2, 4)
 CLASSES = torch.randint(0, 4, (4,))
 ONES = torch.ones(4)
@@ -45,16 +41,31 @@ def _by_axes():
 
 def _activations():
     functions = {
-        "ReLU": "relu", "ReLU6": "hardtanh", "ELU": "elu", "SELU": "selu",
-        "CELU": "celu", "GELU": "gelu", "Hardtanh": "hardtanh",
-        "Hardswish": "hardswish", "Hardsigmoid": "hardsigmoid", "SiLU": "silu",
-        "Mish": "mish", "Softplus": "softplus", "Softshrink": "softshrink",
-        "Hardshrink": "hardshrink", "Tanhshrink": "tanhshrink",
-        "LogSigmoid": "logsigmoid", "Softsign": "softsign",
-        "LeakyReLU": "leaky_relu", "RReLU": "rrelu", "PReLU": "prelu",
-        "GLU": "glu", "Dropout": "dropout", "AlphaDropout": "alpha_dropout",
+        "ReLU": "relu",
+        "ReLU6": "hardtanh",
+        "ELU": "elu",
+        "SELU": "selu",
+        "CELU": "celu",
+        "GELU": "gelu",
+        "Hardtanh": "hardtanh",
+        "Hardswish": "hardswish",
+        "Hardsigmoid": "hardsigmoid",
+        "SiLU": "silu",
+        "Mish": "mish",
+        "Softplus": "softplus",
+        "Softshrink": "softshrink",
+        "Hardshrink": "hardshrink",
+        "Tanhshrink": "tanhshrink",
+        "LogSigmoid": "logsigmoid",
+        "Softsign": "softsign",
+        "LeakyReLU": "leaky_relu",
+        "RReLU": "rrelu",
+        "PReLU": "prelu",
+        "GLU": "glu",
+        "Dropout": "dropout",
+        "AlphaDropout": "alpha_dropout",
         "FeatureAlphaDropout": "feature_alpha_dropout",
-    }  # fmt: skip
+    }
     for name, function in functions.items():
         yield name, (), (V,), function
     yield "Sigmoid", (), (V,), ""
@@ -65,15 +76,18 @@ def _activations():
 
 def _losses():
     functions = {
-        "L1Loss": "l1_loss", "MSELoss": "mse_loss", "HuberLoss": "huber_loss",
-        "SmoothL1Loss": "smooth_l1_loss", "KLDivLoss": "kl_div",
+        "L1Loss": "l1_loss",
+        "MSELoss": "mse_loss",
+        "HuberLoss": "huber_loss",
+        "SmoothL1Loss": "smooth_l1_loss",
+        "KLDivLoss": "kl_div",
         "BCELoss": "binary_cross_entropy",
         "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
         "PoissonNLLLoss": "poisson_nll_loss",
         "SoftMarginLoss": "soft_margin_loss",
         "HingeEmbeddingLoss": "hinge_embedding_loss",
         "MultiLabelSoftMarginLoss": "multilabel_soft_margin_loss",
-    }  # fmt: skip
+    }
     for name, function in functions.items():
         yield name, (), (V, V), function
     yield "CrossEntropyLoss", (), (V, CLASSES), "cross_entropy"
@@ -108,9 +122,7 @@ CASES = [*_by_axes(), *_activations(), *_losses(), *_others()]
 
 
 @pytest.mark.parametrize(("name", "options", "inputs", "names"), CASES)
-def test_functions_that_a_layer_calls(
-    name, options, inputs, names, monkeypatch
-):
+def test_functions_that_a_layer_calls(name, options, inputs, names, monkeypatch):
     layer = getattr(nn, name)(*options)
     seen, within = [], []
 

@@ -11,12 +11,27 @@ import os
 import outcomes
 
 FAMILIES = (
-    "nn_layer", "nn_call", "nn_module", "nn_state", "nn_hook", "nn_autograd",
-    "nn_optim", "nn_optimizer", "nn_optimizer_text", "nn_optimizer_use",
-    "nn_schedule", "nn_schedule_text", "nn_swa", "nn_data", "nn_worker",
-    "nn_parametrize", "nn_prune", "nn_extra", "nn_sparse",
+    "nn_layer",
+    "nn_call",
+    "nn_module",
+    "nn_state",
+    "nn_hook",
+    "nn_autograd",
+    "nn_optim",
+    "nn_optimizer",
+    "nn_optimizer_text",
+    "nn_optimizer_use",
+    "nn_schedule",
+    "nn_schedule_text",
+    "nn_swa",
+    "nn_data",
+    "nn_worker",
+    "nn_parametrize",
+    "nn_prune",
+    "nn_extra",
+    "nn_sparse",
     "nn_lazy",
-)  # fmt: skip
+)
 
 if os.environ.get("HOTARU_OVER_TORCH") == "1":
     # Workers send batches through native shared memory.

@@ -61,25 +61,30 @@ LAYERS = {
     "linear_3d": lambda nn: (nn.Linear(3, 4, bias=False), (5, 2, 2, 3)),
     "conv1d": lambda nn: (nn.Conv1d(2, 4, 3, stride=2, padding=1), (3, 2, 9)),
     "conv2d": lambda nn: (
-        nn.Conv2d(4, 6, (3, 2), stride=(2, 1), dilation=(1, 2), groups=2,
-                  padding=(1, 0)),
+        nn.Conv2d(
+            4, 6, (3, 2), stride=(2, 1), dilation=(1, 2), groups=2, padding=(1, 0)
+        ),
         (3, 4, 6, 7),
     ),
     "conv2d_same": lambda nn: (
-        nn.Conv2d(2, 2, (2, 4), padding="same", dilation=2), (2, 2, 5, 6),
+        nn.Conv2d(2, 2, (2, 4), padding="same", dilation=2),
+        (2, 2, 5, 6),
     ),
     "conv3d": lambda nn: (nn.Conv3d(2, 3, 2, dilation=2), (2, 2, 4, 5, 3)),
     "layer_norm": lambda nn: (nn.LayerNorm([2, 3]), (4, 5, 2, 3)),
     "group_norm": lambda nn: (nn.GroupNorm(2, 4), (3, 4, 5)),
-    "instance_norm": lambda nn: (
-        nn.InstanceNorm2d(3, affine=True), (2, 3, 4, 4),
-    ),
+    "instance_norm": lambda nn: (nn.InstanceNorm2d(3, affine=True), (2, 3, 4, 4)),
     "several": lambda nn: (
-        nn.Sequential(nn.Conv1d(2, 4, 3), nn.GroupNorm(2, 4), nn.ReLU(),
-                      nn.Flatten(), nn.Linear(12, 3)),
+        nn.Sequential(
+            nn.Conv1d(2, 4, 3),
+            nn.GroupNorm(2, 4),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(12, 3),
+        ),
         (4, 2, 5),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("mean", [False, True])
@@ -122,8 +127,7 @@ def test_packed_sequences(hotaru, kind):
     output.data.cos().sum().backward()
     weights = list(module.parameters())
     alone = [
-        hotaru.autograd.grad(module(part)[0].cos().sum(), weights)
-        for part in parts
+        hotaru.autograd.grad(module(part)[0].cos().sum(), weights) for part in parts
     ]
     for weight, expected in zip(weights, zip(*alone)):
         hotaru.testing.assert_close(weight.grad_sample, hotaru.stack(expected))

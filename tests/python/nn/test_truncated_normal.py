@@ -13,11 +13,19 @@ NAN, INF = float("nan"), float("inf")
 @pytest.mark.parametrize(
     "options",
     [
-        {"std": NAN}, {"mean": NAN}, {"mean": INF}, {"mean": -INF},
-        {"std": INF}, {"mean": 1e30}, {"mean": -1e30}, {"std": 1e-30},
-        {"mean": 50.0}, {"a": 1.0, "b": 1.0}, {"mean": 3.0, "std": 1e-3},
+        {"std": NAN},
+        {"mean": NAN},
+        {"mean": INF},
+        {"mean": -INF},
+        {"std": INF},
+        {"mean": 1e30},
+        {"mean": -1e30},
+        {"std": 1e-30},
+        {"mean": 50.0},
+        {"a": 1.0, "b": 1.0},
+        {"mean": 3.0, "std": 1e-3},
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
 def test_every_mean_and_deviation_ends(options, dtype):
     t = hotaru.full((50,), 9.0, dtype=getattr(hotaru, dtype))

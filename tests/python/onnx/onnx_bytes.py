@@ -5,9 +5,7 @@ from __future__ import annotations
 import struct
 
 FLOAT, UINT8, INT8, INT32, INT64, STRING, BOOL = 1, 2, 3, 6, 7, 8, 9
-_CODES = {
-    FLOAT: "f", UINT8: "B", INT8: "b", INT32: "i", INT64: "q", BOOL: "?",
-}  # fmt: skip
+_CODES = {FLOAT: "f", UINT8: "B", INT8: "b", INT32: "i", INT64: "q", BOOL: "?"}
 
 
 def varint(number: int) -> bytes:
@@ -87,9 +85,7 @@ def graph(nodes, inputs=(), outputs=(), initializers=()) -> bytes:
     return out
 
 
-def model(
-    graph_bytes: bytes, opset: int = 20, functions=(), **domains
-) -> bytes:
+def model(graph_bytes: bytes, opset: int = 20, functions=(), **domains) -> bytes:
     out = field(1, 10) + field(7, graph_bytes)
     for domain, version in {"": opset, **domains}.items():
         out += field(8, field(1, domain) + field(2, version))

@@ -59,10 +59,7 @@ CASES = {
         ],
         [scalar("n", 3)],
     ),
-    "a constant": (
-        [ob.node("Mul", ["x", "c"], ["y"])],
-        [ints("c", 1, 2, 3)],
-    ),
+    "a constant": ([ob.node("Mul", ["x", "c"], ["y"])], [ints("c", 1, 2, 3)]),
 }
 
 

@@ -20,9 +20,7 @@ def initializer(name, value):
             name, ob.UINT8, value.shape, value.view(np.uint8).ravel().tolist()
         )
         return raw.replace(ob.field(2, ob.UINT8), ob.field(2, INT8), 1)
-    return ob.tensor(
-        name, kind[value.dtype.name], value.shape, value.ravel().tolist()
-    )
+    return ob.tensor(name, kind[value.dtype.name], value.shape, value.ravel().tolist())
 
 
 def load(nodes, constants, dtype=ob.UINT8, outputs=("y",)):
@@ -41,11 +39,13 @@ def quantities(rng, w, of_channels):
     count = w.shape[-1] if w.ndim == 2 else w.shape[0]
     return {
         "w": w,
-        "xs": np.float32(0.02), "xz": np.uint8(117),
+        "xs": np.float32(0.02),
+        "xz": np.uint8(117),
         "ws": rng.random(count if of_channels else 1).astype(np.float32),
         "wz": np.full(count if of_channels else 1, -3, np.int8),
-        "ys": np.float32(9.3), "yz": np.uint8(131),
-    }  # fmt: skip
+        "ys": np.float32(9.3),
+        "yz": np.uint8(131),
+    }
 
 
 NAMES = ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz"]
@@ -70,18 +70,14 @@ def picture(rng, of_channels):
     padded = np.pad(x.astype(np.int64) - 117, [(0, 0), (0, 0), (1, 0), (2, 1)])
     wide = hotaru.from_numpy(padded.astype(np.float64))
     sums = hotaru.nn.functional.conv2d(
-        wide,
-        hotaru.from_numpy(w.astype(np.float64) + 3),
-        stride=(2, 1),
-        groups=2,
+        wide, hotaru.from_numpy(w.astype(np.float64) + 3), stride=(2, 1), groups=2
     ).numpy()
     shape = (-1, 1, 1)
     scale = (values["xs"] * values["ws"] / values["ys"]).reshape(shape)
     sums = (sums.astype(np.int32) + bias.reshape(shape)).astype(np.float32)
     node = ob.node(
-        "QLinearConv", [*NAMES, "b"], ["y"], group=2, strides=[2, 1],
-        pads=[1, 2, 0, 1],
-    )  # fmt: skip
+        "QLinearConv", [*NAMES, "b"], ["y"], group=2, strides=[2, 1], pads=[1, 2, 0, 1]
+    )
     y = np.clip(np.rint(sums * scale) + 131, 0, 255)
     return load([node], values), x, y
 
@@ -146,9 +142,7 @@ def test_dynamic_quantisation(rows):
 def quantized_as_onnx(x):
     """DynamicQuantizeLinear, as ONNX's text has it, in float32."""
     low, high = min(x.min(), np.float32(0)), max(x.max(), np.float32(0))
-    scale = np.float32(np.float32(high - low) / np.float32(255)) or np.float32(
-        1
-    )
+    scale = np.float32(np.float32(high - low) / np.float32(255)) or np.float32(1)
     zero = np.rint(np.clip(-low / scale, 0, 255)).astype(np.float32)
     return np.clip(np.rint(x / scale) + zero, 0, 255), scale, zero
 
@@ -182,11 +176,7 @@ def test_dynamic_quantisation_of_what_has_no_range():
     assert scale.isnan()
     for end in (hotaru.inf, -hotaru.inf):
         q, scale, zero = run(hotaru.tensor([end, 1.0]))
-        assert (q.tolist(), scale.item(), zero.item()) == (
-            [0, 0],
-            hotaru.inf,
-            0,
-        )
+        assert (q.tolist(), scale.item(), zero.item()) == ([0, 0], hotaru.inf, 0)
     with pytest.raises(RuntimeError, match="expected scalar type Float"):
         run(hotaru.zeros(2).double())
 

@@ -18,9 +18,13 @@ import hotaru
 DOMAIN = "com.microsoft"
 _FILE = Path(__file__).parents[1] / "golden" / "onnx_microsoft.json"
 _KINDS = {
-    "float32": ob.FLOAT, "uint8": ob.UINT8, "int8": ob.INT8,
-    "int32": ob.INT32, "int64": ob.INT64, "bool": ob.BOOL,
-}  # fmt: skip
+    "float32": ob.FLOAT,
+    "uint8": ob.UINT8,
+    "int8": ob.INT8,
+    "int32": ob.INT32,
+    "int64": ob.INT64,
+    "bool": ob.BOOL,
+}
 
 
 def real(*shape, seed=0):
@@ -55,36 +59,54 @@ def _cases_of_reals():
     window = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
     yield "FusedConv relu", "FusedConv", image, {"activation": "Relu", **window}
     yield (
-        "FusedConv sum", "FusedConv", (*image, real(1, 6, 5, 5, seed=3)),
+        "FusedConv sum",
+        "FusedConv",
+        (*image, real(1, 6, 5, 5, seed=3)),
         {"activation": "Clip", "activation_params": [-0.5, 2.5], **window},
-    )  # fmt: skip
+    )
     yield (
-        "FusedGemm", "FusedGemm", (real(3, 4), real(5, 4), real(5)),
+        "FusedGemm",
+        "FusedGemm",
+        (real(3, 4), real(5, 4), real(5)),
         {"transB": 1, "activation": "LeakyRelu", "activation_alpha": 0.25},
-    )  # fmt: skip
+    )
     yield (
-        "FusedMatMul", "FusedMatMul", (real(3, 2, 4), real(2, 5, 4)),
+        "FusedMatMul",
+        "FusedMatMul",
+        (real(3, 2, 4), real(2, 5, 4)),
         {"transBatchA": 1, "transB": 1, "alpha": 0.5},
-    )  # fmt: skip
+    )
     yield "FastGelu", "FastGelu", (real(3, 4), real(4, seed=1)), {}
     yield "QuickGelu", "QuickGelu", (real(3, 4),), {"alpha": 1.5}
     rows = real(2, 3, 8), real(2, 3, 8, seed=1)
     norm = real(8, seed=2), real(8, seed=3)
     yield (
-        "SkipLayerNormalization", "SkipLayerNormalization",
-        (*rows, *norm, real(8, seed=4)), {"epsilon": 1e-5},
+        "SkipLayerNormalization",
+        "SkipLayerNormalization",
+        (*rows, *norm, real(8, seed=4)),
+        {"epsilon": 1e-5},
         ["a", "", "", "d"],
-    )  # fmt: skip
+    )
     yield (
-        "SkipSimplifiedLayerNormalization", "SkipSimplifiedLayerNormalization",
-        (*rows, norm[0]), {}, ["a", "", "", "d"],
-    )  # fmt: skip
+        "SkipSimplifiedLayerNormalization",
+        "SkipSimplifiedLayerNormalization",
+        (*rows, norm[0]),
+        {},
+        ["a", "", "", "d"],
+    )
+    yield from _cases_of_embeddings(rows, norm)
+
+
+def _cases_of_embeddings(rows, norm):
     ids = np.array([[4, 1, 0], [2, 6, 3]], np.int32)
     tables = real(7, 8), real(5, 8, seed=1), real(2, 8, seed=2)
     yield (
-        "EmbedLayerNormalization", "EmbedLayerNormalization",
-        (ids, ids % 2, *tables, *norm, bits(2, 3)), {}, ["a", "b"],
-    )  # fmt: skip
+        "EmbedLayerNormalization",
+        "EmbedLayerNormalization",
+        (ids, ids % 2, *tables, *norm, bits(2, 3)),
+        {},
+        ["a", "b"],
+    )
     weights = real(8, 24), real(24, seed=1)
     for name, mask in (
         ("words", bits(2, 3, seed=1)),
@@ -92,98 +114,156 @@ def _cases_of_reals():
         ("ends and starts", np.array([2, 3, 0, 1], np.int32)),
     ):
         yield (
-            f"Attention {name}", "Attention", (rows[0], *weights, mask),
+            f"Attention {name}",
+            "Attention",
+            (rows[0], *weights, mask),
             {"num_heads": 2},
-        )  # fmt: skip
+        )
     yield (
-        "Attention past", "Attention",
+        "Attention past",
+        "Attention",
         (rows[0], *weights, None, real(2, 2, 2, 4, 4)),
-        {"num_heads": 2, "unidirectional": 1}, ["a", "b"],
-    )  # fmt: skip
+        {"num_heads": 2, "unidirectional": 1},
+        ["a", "b"],
+    )
     yield (
-        "MultiHeadAttention", "MultiHeadAttention",
-        (rows[0], real(2, 5, 8), real(2, 5, 8, seed=1), weights[1],
-         bits(2, 5), real(1, 2, 3, 5)),
+        "MultiHeadAttention",
+        "MultiHeadAttention",
+        (
+            rows[0],
+            real(2, 5, 8),
+            real(2, 5, 8, seed=1),
+            weights[1],
+            bits(2, 5),
+            real(1, 2, 3, 5),
+        ),
         {"num_heads": 2},
-    )  # fmt: skip
+    )
     yield (
-        "RotaryEmbedding", "RotaryEmbedding",
+        "RotaryEmbedding",
+        "RotaryEmbedding",
         (rows[0], number([2], np.int64), real(10, 2), real(10, 2, seed=1)),
         {"interleaved": 1},
-    )  # fmt: skip
+    )
 
 
 def _cases_of_bytes():
-    weights = real(8, 24), real(24, seed=1)
-    window = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
     for kind, made, type_ in (("u", byte, np.uint8), ("s", signed, np.int8)):
-        a = made(2, 3, 4), number(0.02), number(7, type_)
-        b = made(2, 3, 4, seed=5), number(0.03), number(3, type_)
-        to = number(0.05), number(20, type_)
-        for op in ("QLinearAdd", "QLinearMul"):
-            yield f"{op} {kind}", op, (*a, *b, *to), {}
-        yield f"QLinearSigmoid {kind}", "QLinearSigmoid", (*a, *to), {}
+        yield from _quantized_cases(kind, made, type_)
+        yield from _quantized_products(kind, made, type_)
+
+
+def _quantized_cases(kind, made, type_):
+    window = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
+    a = made(2, 3, 4), number(0.02), number(7, type_)
+    b = made(2, 3, 4, seed=5), number(0.03), number(3, type_)
+    to = number(0.05), number(20, type_)
+    for op in ("QLinearAdd", "QLinearMul"):
+        yield f"{op} {kind}", op, (*a, *b, *to), {}
+    yield f"QLinearSigmoid {kind}", "QLinearSigmoid", (*a, *to), {}
+    yield (f"QLinearLeakyRelu {kind}", "QLinearLeakyRelu", (*a, *to), {"alpha": 0.25})
+    yield (f"QLinearConcat {kind}", "QLinearConcat", (*to, *a, *b), {"axis": 2})
+    pool = made(1, 2, 5, 5), *a[1:], *to
+    yield (
+        f"QLinearAveragePool {kind}",
+        "QLinearAveragePool",
+        pool,
+        {"strides": [2, 2], **window},
+    )
+    yield (
+        f"QLinearGlobalAveragePool {kind}",
+        "QLinearGlobalAveragePool",
+        pool,
+        {"channels_last": 1},
+    )
+
+
+def _quantized_products(kind, made, type_):
+    weights = real(8, 24), real(24, seed=1)
+    by = made(4, 5), real(5, seed=1), made(5, seed=3)
+    yield (
+        f"MatMulIntegerToFloat {kind}",
+        "MatMulIntegerToFloat",
+        (
+            byte(2, 3, 4),
+            by[0],
+            number(0.02),
+            by[1],
+            number(9, np.uint8),
+            by[2],
+            real(5),
+        ),
+        {},
+    )
+    yield (
+        f"DynamicQuantizeMatMul {kind}",
+        "DynamicQuantizeMatMul",
+        (real(2, 3, 4), *by, real(5)),
+        {},
+    )
+    yield (
+        f"QGemm {kind}",
+        "QGemm",
+        (
+            byte(3, 4),
+            number(0.02),
+            number(9, np.uint8),
+            made(5, 4),
+            number(0.03),
+            number(3, type_),
+            np.arange(5, dtype=np.int32) * 90,
+            number(0.5),
+            number(20, np.uint8),
+        ),
+        {"transB": 1},
+    )
+    yield (
+        f"QAttention {kind}",
+        "QAttention",
+        (
+            byte(2, 3, 8),
+            made(8, 24),
+            weights[1],
+            number(0.005),
+            number(0.01),
+            None,
+            number(120, np.uint8),
+            number(3, type_),
+        ),
+        {"num_heads": 2, "unidirectional": 1},
+    )
+    for direction, n in (("reverse", 1), ("bidirectional", 2)):
         yield (
-            f"QLinearLeakyRelu {kind}", "QLinearLeakyRelu", (*a, *to),
-            {"alpha": 0.25},
-        )  # fmt: skip
-        yield (
-            f"QLinearConcat {kind}",
-            "QLinearConcat",
-            (*to, *a, *b),
-            {"axis": 2},
+            f"DynamicQuantizeLSTM {direction} {kind}",
+            "DynamicQuantizeLSTM",
+            (
+                real(4, 2, 3),
+                made(n, 3, 16),
+                made(n, 4, 16, seed=1),
+                real(n, 32),
+                None,
+                real(n, 2, 4),
+                real(n, 2, 4, seed=1),
+                None,
+                np.full(n, 0.01, np.float32),
+                np.full(n, 3, type_),
+                np.full(n, 0.012, np.float32),
+                np.full(n, 5, type_),
+            ),
+            {"hidden_size": 4, "direction": direction},
+            ["a", "b", "c"],
         )
-        pool = made(1, 2, 5, 5), *a[1:], *to
-        yield (
-            f"QLinearAveragePool {kind}", "QLinearAveragePool", pool,
-            {"strides": [2, 2], **window},
-        )  # fmt: skip
-        yield (
-            f"QLinearGlobalAveragePool {kind}", "QLinearGlobalAveragePool",
-            pool, {"channels_last": 1},
-        )  # fmt: skip
-        by = made(4, 5), real(5, seed=1), made(5, seed=3)
-        yield (
-            f"MatMulIntegerToFloat {kind}", "MatMulIntegerToFloat",
-            (byte(2, 3, 4), by[0], number(0.02), by[1], number(9, np.uint8),
-             by[2], real(5)), {},
-        )  # fmt: skip
-        yield (
-            f"DynamicQuantizeMatMul {kind}", "DynamicQuantizeMatMul",
-            (real(2, 3, 4), *by, real(5)), {},
-        )  # fmt: skip
-        yield (
-            f"QGemm {kind}", "QGemm",
-            (byte(3, 4), number(0.02), number(9, np.uint8), made(5, 4),
-             number(0.03), number(3, type_), np.arange(5, dtype=np.int32) * 90,
-             number(0.5), number(20, np.uint8)), {"transB": 1},
-        )  # fmt: skip
-        yield (
-            f"QAttention {kind}", "QAttention",
-            (byte(2, 3, 8), made(8, 24), weights[1], number(0.005),
-             number(0.01), None, number(120, np.uint8), number(3, type_)),
-            {"num_heads": 2, "unidirectional": 1},
-        )  # fmt: skip
-        for direction, n in (("reverse", 1), ("bidirectional", 2)):
-            yield (
-                f"DynamicQuantizeLSTM {direction} {kind}",
-                "DynamicQuantizeLSTM",
-                (real(4, 2, 3), made(n, 3, 16), made(n, 4, 16, seed=1),
-                 real(n, 32), None, real(n, 2, 4), real(n, 2, 4, seed=1),
-                 None, np.full(n, 0.01, np.float32), np.full(n, 3, type_),
-                 np.full(n, 0.012, np.float32), np.full(n, 5, type_)),
-                {"hidden_size": 4, "direction": direction}, ["a", "b", "c"],
-            )  # fmt: skip
 
 
 def _cases_of_bits():
     for size in (2, 4, 8):
         zeros = byte(5, -(-3 * size // 8), seed=2)
         yield (
-            f"MatMulNBits {size}", "MatMulNBits",
+            f"MatMulNBits {size}",
+            "MatMulNBits",
             (real(2, 40), byte(5, 3, 2 * size), real(5, 3) * 0.1, zeros),
             {"K": 40, "N": 5, "bits": size, "block_size": 16},
-        )  # fmt: skip
+        )
 
 
 CASES = {
@@ -213,8 +293,7 @@ def model_of(op, inputs, attributes, outputs):
 def kept(results):
     """Some numbers of each result."""
     return [
-        [round(float(v), 4) for v in r.ravel()[:: max(r.size // 5, 1)]]
-        for r in results
+        [round(float(v), 4) for v in r.ravel()[:: max(r.size // 5, 1)]] for r in results
     ]
 
 
@@ -234,9 +313,7 @@ def test_results_are_those_of_onnx_runtime(name):
 
 def test_their_names():
     assert "com.microsoft::FusedConv" in hotaru.onnx.operators()
-    model = ob.model(
-        ob.graph([ob.node("None", ["x"], ["y"], DOMAIN)], ["x"], ["y"])
-    )
+    model = ob.model(ob.graph([ob.node("None", ["x"], ["y"], DOMAIN)], ["x"], ["y"]))
     with pytest.raises(NotImplementedError, match=r"com\.microsoft\.None"):
         hotaru.onnx.load(io.BytesIO(model))
 

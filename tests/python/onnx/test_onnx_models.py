@@ -25,10 +25,7 @@ def perceptron() -> bytes:
         ob.graph(
             [
                 ob.node(
-                    "Gemm",
-                    ["x", "layer.0.weight", "layer.0.bias"],
-                    ["h"],
-                    transB=1,
+                    "Gemm", ["x", "layer.0.weight", "layer.0.bias"], ["h"], transB=1
                 ),
                 ob.node("Relu", ["h"], ["y"]),
             ],
@@ -116,10 +113,7 @@ def test_shapes_stay_on_the_host():
 def test_if(value):
     branches = {
         name: ("graph", ob.graph([ob.node(op, ["x"], [out])], [], [out]))
-        for name, op, out in [
-            ("then_branch", "Neg", "a"),
-            ("else_branch", "Abs", "b"),
-        ]
+        for name, op, out in [("then_branch", "Neg", "a"), ("else_branch", "Abs", "b")]
     }
     graph = ob.graph(
         [ob.node("If", ["c"], ["y"], **branches)],
@@ -127,9 +121,7 @@ def test_if(value):
         ["y"],
     )
     model = load(ob.model(graph))
-    assert hotaru.equal(
-        model(hotaru.tensor(value), X), -X if value else X.abs()
-    )
+    assert hotaru.equal(model(hotaru.tensor(value), X), -X if value else X.abs())
 
 
 def test_loop_with_what_becomes_a_tensor():
@@ -148,11 +140,7 @@ def test_loop_with_what_becomes_a_tensor():
         [ob.value_info("again", ob.BOOL), "sum", "each"],
     )
     graph = ob.graph(
-        [
-            ob.node(
-                "Loop", ["n", "", "start"], ["y", "all"], body=("graph", body)
-            )
-        ],
+        [ob.node("Loop", ["n", "", "start"], ["y", "all"], body=("graph", body))],
         [ob.value_info("n", ob.INT64, []), ob.value_info("x", ob.INT64, [2])],
         ["y", "all"],
         [ob.tensor("start", ob.INT64, [], [10])],
@@ -175,15 +163,11 @@ def test_functions_of_the_model():
         ["x"],
         ["y"],
     )
-    assert hotaru.equal(
-        load(ob.model(graph, functions=[double], mine=1))(X), X * 4
-    )
+    assert hotaru.equal(load(ob.model(graph, functions=[double], mine=1))(X), X * 4)
 
 
 def test_a_function_that_calls_itself():
-    me = ob.function(
-        "F", "mine", ["a"], ["b"], [ob.node("F", ["a"], ["b"], "mine")]
-    )
+    me = ob.function("F", "mine", ["a"], ["b"], [ob.node("F", ["a"], ["b"], "mine")])
     graph = ob.graph([ob.node("F", ["x"], ["y"], "mine")], ["x"], ["y"])
     with pytest.raises(RuntimeError, match="more than 50 levels deep"):
         load(ob.model(graph, functions=[me], mine=1))
@@ -204,9 +188,7 @@ def test_functions_that_multiply_each_other():
         )
         for i in range(30)
     ]
-    last = ob.function(
-        "F30", "mine", ["a"], ["b"], [ob.node("Neg", ["a"], ["b"])]
-    )
+    last = ob.function("F30", "mine", ["a"], ["b"], [ob.node("Neg", ["a"], ["b"])])
     graph = ob.graph([ob.node("F0", ["x"], ["y"], "mine")], ["x"], ["y"])
     with pytest.raises(RuntimeError, match="nodes, those of functions counted"):
         load(ob.model(graph, functions=[*functions, last], mine=1))
@@ -259,29 +241,52 @@ def doubled(kind: int, dims) -> bytes:
 @pytest.mark.parametrize(
     ("kind", "dims", "taken", "refused"),
     [
-        (ob.INT32, ["n", 4], hotaru.ones(2, 4, dtype=hotaru.int32), {
-            "type int32": [hotaru.ones(2, 4), hotaru.ones(2, 4).long(),
-                           hotaru.ones(2, 4).bool()],
-            r"sizes \[n, 4\], but has \[2, 5\]": [
-                hotaru.ones(2, 5, dtype=hotaru.int32)],
-            r"but has \[4\]": [hotaru.ones(4, dtype=hotaru.int32)],
-            r"but has \[1, 2, 4\]": [hotaru.ones(1, 2, 4, dtype=hotaru.int32)],
-        }),
-        (ob.FLOAT, [2], hotaru.ones(2), {
-            "type float32": [hotaru.ones(2).double(), hotaru.ones(2).half(),
-                             hotaru.ones(2, dtype=hotaru.int32)],
-            r"sizes \[2\], but has \[0\]": [hotaru.ones(0)],
-        }),
-        (ob.BOOL, None, hotaru.ones(2, 3).bool(), {
-            "type bool": [hotaru.ones(2).byte()],
-        }),
+        (
+            ob.INT32,
+            ["n", 4],
+            hotaru.ones(2, 4, dtype=hotaru.int32),
+            {
+                "type int32": [
+                    hotaru.ones(2, 4),
+                    hotaru.ones(2, 4).long(),
+                    hotaru.ones(2, 4).bool(),
+                ],
+                r"sizes \[n, 4\], but has \[2, 5\]": [
+                    hotaru.ones(2, 5, dtype=hotaru.int32)
+                ],
+                r"but has \[4\]": [hotaru.ones(4, dtype=hotaru.int32)],
+                r"but has \[1, 2, 4\]": [hotaru.ones(1, 2, 4, dtype=hotaru.int32)],
+            },
+        ),
+        (
+            ob.FLOAT,
+            [2],
+            hotaru.ones(2),
+            {
+                "type float32": [
+                    hotaru.ones(2).double(),
+                    hotaru.ones(2).half(),
+                    hotaru.ones(2, dtype=hotaru.int32),
+                ],
+                r"sizes \[2\], but has \[0\]": [hotaru.ones(0)],
+            },
+        ),
+        (
+            ob.BOOL,
+            None,
+            hotaru.ones(2, 3).bool(),
+            {"type bool": [hotaru.ones(2).byte()]},
+        ),
         # No sizes, and sizes of 0, say nothing.
         (ob.INT64, [], hotaru.ones(2, 3).long(), {}),
-        (ob.INT64, [0, "{}"], hotaru.ones(2, 3).long(), {
-            r"sizes \[\?, \{\}\], but has \[7\]": [hotaru.ones(7).long()],
-        }),
+        (
+            ob.INT64,
+            [0, "{}"],
+            hotaru.ones(2, 3).long(),
+            {r"sizes \[\?, \{\}\], but has \[7\]": [hotaru.ones(7).long()]},
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_declared_of_inputs_is_asked_for(kind, dims, taken, refused):
     module = load(doubled(kind, dims))
     if kind != ob.BOOL:
@@ -318,9 +323,7 @@ def test_external_data(tmp_path):
     path.write_bytes(with_external(location="inner/w.bin", offset=8, length=12))
     model = hotaru.onnx.load(path)
     assert next(model.parameters()).tolist() == [2.0, 3.0, 4.0]
-    path.write_bytes(
-        with_external(location="inner/w.bin", offset=24, length=12)
-    )
+    path.write_bytes(with_external(location="inner/w.bin", offset=24, length=12))
     with pytest.raises(RuntimeError, match="does not fit 12 bytes at 24"):
         hotaru.onnx.load(path)
 
@@ -415,9 +418,7 @@ def mutants(count: int):
             at = draw.randrange(len(data))
             kind = draw.randrange(4)
             if kind == 0:
-                data[at] = draw.choice(
-                    [0, 1, 127, 128, 255, draw.randrange(256)]
-                )
+                data[at] = draw.choice([0, 1, 127, 128, 255, draw.randrange(256)])
             elif kind == 1:
                 del data[at : at + draw.randint(1, 8)]
             elif kind == 2:

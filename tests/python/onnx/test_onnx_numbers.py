@@ -22,13 +22,19 @@ def int32(name, *values):
 SIZES = ob.node("Shape", ["x"], ["s"])
 NARROW = ob.node("Cast", ["s"], ["i"], to=ob.INT32)
 CONSTANTS = [
-    int64("zero", 0), int64("one", 1), int64("two", 2), int64("m1", -1),
-    int64("t", -1, 2, -1), int64("f", 4, 2, 9), int32("k", 2, -1),
-    int32("three", 3), ob.tensor("scalar", ob.INT32, [], [0]),
+    int64("zero", 0),
+    int64("one", 1),
+    int64("two", 2),
+    int64("m1", -1),
+    int64("t", -1, 2, -1),
+    int64("f", 4, 2, 9),
+    int32("k", 2, -1),
+    int32("three", 3),
+    ob.tensor("scalar", ob.INT32, [], [0]),
     ob.tensor("start", ob.FLOAT, [], [0.0]),
     ob.tensor("step", ob.FLOAT, [], [1.0]),
     ob.tensor("axis", ob.INT64, [], [1]),
-]  # fmt: skip
+]
 
 
 def load(nodes, outputs=("y",)):
@@ -38,14 +44,16 @@ def load(nodes, outputs=("y",)):
 
 CAPTURED = {
     "reshape through int32": [
-        SIZES, NARROW,
+        SIZES,
+        NARROW,
         ob.node("Slice", ["i", "zero", "one"], ["n"]),
         ob.node("Concat", ["n", "k"], ["j"], axis=0),
         ob.node("Cast", ["j"], ["r"], to=ob.INT64),
         ob.node("Reshape", ["x", "r"], ["y"]),
     ],
     "arithmetic of int32": [
-        SIZES, NARROW,
+        SIZES,
+        NARROW,
         ob.node("Gather", ["i", "scalar"], ["rows"], axis=0),
         ob.node("Unsqueeze", ["rows", "zero"], ["n"]),
         ob.node("Add", ["n", "three"], ["a"]),
@@ -57,7 +65,8 @@ CAPTURED = {
         ob.node("Slice", ["x", "zero", "end", "one"], ["y"]),
     ],
     "bounds of int32": [
-        SIZES, NARROW,
+        SIZES,
+        NARROW,
         ob.node("Slice", ["i", "one", "two"], ["n"]),
         ob.node("Slice", ["x", "scalars", "n", "ones"], ["y"]),
         # Both bounds are of one type.
@@ -65,8 +74,9 @@ CAPTURED = {
     "expand chosen by where": [
         ob.node("Unsqueeze", ["x", "one"], ["z"]),
         ob.node("Equal", ["t", "m1"], ["e"]),
-        ob.node("ConstantOfShape", ["count"], ["ones64"],
-                value=("tensor", int64("", 1))),
+        ob.node(
+            "ConstantOfShape", ["count"], ["ones64"], value=("tensor", int64("", 1))
+        ),
         ob.node("Where", ["e", "ones64", "t"], ["o"]),
         ob.node("Expand", ["z", "o"], ["y"]),
     ],
@@ -83,7 +93,7 @@ CAPTURED = {
         ob.node("Range", ["start", "c", "step"], ["r"]),
         ob.node("Mul", ["x", "r"], ["y"]),
     ],
-}  # fmt: skip
+}
 WANTED = {
     "reshape through int32": X.view(3, 2, 2),
     "arithmetic of int32": X[:, :3],
@@ -107,43 +117,58 @@ def test_nothing_waits_for_numbers(name):
 # Nodes after Shape and its Cast to int32, and what they give.
 AS_DATA = {
     "a cast": ([], "i", [3, 4], "int32"),
-    "a sum": (
-        [ob.node("Add", ["i", "three"], ["y"])], "y", [6, 7], "int32",
-    ),
-    "a part": (
-        [ob.node("Slice", ["i", "one", "two"], ["y"])], "y", [4], "int32",
-    ),
-    "an element": (
-        [ob.node("Gather", ["i", "axis"], ["y"], axis=0)], "y", 4, "int32",
-    ),
+    "a sum": ([ob.node("Add", ["i", "three"], ["y"])], "y", [6, 7], "int32"),
+    "a part": ([ob.node("Slice", ["i", "one", "two"], ["y"])], "y", [4], "int32"),
+    "an element": ([ob.node("Gather", ["i", "axis"], ["y"], axis=0)], "y", 4, "int32"),
     "a comparison": (
-        [ob.node("Less", ["i", "f32"], ["y"])], "y", [False, True], "bool",
+        [ob.node("Less", ["i", "f32"], ["y"])],
+        "y",
+        [False, True],
+        "bool",
     ),
     "a comparison of sizes": (
-        [ob.node("Equal", ["s", "f64"], ["y"])], "y", [True, False], "bool",
+        [ob.node("Equal", ["s", "f64"], ["y"])],
+        "y",
+        [True, False],
+        "bool",
     ),
     "a choice": (
-        [ob.node("Equal", ["s", "f64"], ["e"]),
-         ob.node("Where", ["e", "i", "f32"], ["y"])],
-        "y", [3, 9], "int32",
+        [
+            ob.node("Equal", ["s", "f64"], ["e"]),
+            ob.node("Where", ["e", "i", "f32"], ["y"]),
+        ],
+        "y",
+        [3, 9],
+        "int32",
     ),
     "the truth as numbers": (
-        [ob.node("Equal", ["s", "f64"], ["e"]),
-         ob.node("Cast", ["e"], ["y"], to=ob.INT64)],
-        "y", [1, 0], "int64",
+        [
+            ob.node("Equal", ["s", "f64"], ["e"]),
+            ob.node("Cast", ["e"], ["y"], to=ob.INT64),
+        ],
+        "y",
+        [1, 0],
+        "int64",
     ),
     "one truth as a number": (
-        [ob.node("Gather", ["s", "axis"], ["n"], axis=0),
-         ob.node("Equal", ["n", "axis"], ["e"]),
-         ob.node("Cast", ["e"], ["y"], to=ob.INT64)],
-        "y", 0, "int64",
+        [
+            ob.node("Gather", ["s", "axis"], ["n"], axis=0),
+            ob.node("Equal", ["n", "axis"], ["e"]),
+            ob.node("Cast", ["e"], ["y"], to=ob.INT64),
+        ],
+        "y",
+        0,
+        "int64",
     ),
     "real numbers": (
-        [ob.node("Cast", ["i"], ["y"], to=ob.FLOAT)], "y", [3, 4], "float32",
+        [ob.node("Cast", ["i"], ["y"], to=ob.FLOAT)],
+        "y",
+        [3, 4],
+        "float32",
     ),
     "a size of sizes": ([ob.node("Shape", ["i"], ["y"])], "y", [2], "int64"),
     "a square": ([ob.node("Mul", ["i", "i"], ["y"])], "y", [9, 16], "int32"),
-}  # fmt: skip
+}
 CONSTANTS += [int32("f32", 2, 9), int64("f64", 3, 9)]
 
 
@@ -157,21 +182,16 @@ def test_types_of_numbers_that_become_data(name):
 
 def test_other_numbers_in_branches_and_rounds():
     branches = {
-        name: (
-            "graph",
-            ob.graph([ob.node(op, ["i", "three"], [out])], [], [out]),
-        )
-        for name, op, out in [
-            ("then_branch", "Add", "a"),
-            ("else_branch", "Mul", "b"),
-        ]
+        name: ("graph", ob.graph([ob.node(op, ["i", "three"], [out])], [], [out]))
+        for name, op, out in [("then_branch", "Add", "a"), ("else_branch", "Mul", "b")]
     }
     nodes = [
-        SIZES, NARROW,
+        SIZES,
+        NARROW,
         ob.node("Slice", ["s", "zero", "one"], ["n"]),
         ob.node("Equal", ["n", "n"], ["e"]),
         ob.node("If", ["e"], ["y"], **branches),
-    ]  # fmt: skip
+    ]
     got = load(nodes)(X)
     assert (got.dtype, got.tolist()) == (hotaru.int32, [6, 7])
     body = ob.graph(
@@ -187,8 +207,9 @@ def test_other_numbers_in_branches_and_rounds():
         [ob.value_info("again", ob.BOOL), ob.value_info("after", ob.INT32)],
     )
     nodes = [
-        SIZES, NARROW,
+        SIZES,
+        NARROW,
         ob.node("Loop", ["two", "", "i"], ["y"], body=("graph", body)),
-    ]  # fmt: skip
+    ]
     got = load(nodes)(X)
     assert (got.dtype, got.tolist()) == (hotaru.int32, [9, 10])

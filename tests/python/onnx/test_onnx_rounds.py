@@ -28,12 +28,22 @@ def test_a_round_gives_its_own_number_and_condition():
             ob.node("Less", ["last", "most"], ["again"]),
             ob.node("Identity", ["last"], ["before"]),
         ],
-        [number("i"), number("on", ob.BOOL), number("last"),
-         number("older"), number("flag", ob.BOOL)],
-        [number("again", ob.BOOL), number("number"), number("before"),
-         number("was", ob.BOOL), number("gathered")],
+        [
+            number("i"),
+            number("on", ob.BOOL),
+            number("last"),
+            number("older"),
+            number("flag", ob.BOOL),
+        ],
+        [
+            number("again", ob.BOOL),
+            number("number"),
+            number("before"),
+            number("was", ob.BOOL),
+            number("gathered"),
+        ],
         [ob.tensor("most", ob.INT64, [], [2])],
-    )  # fmt: skip
+    )
     run = load(
         ob.graph(
             [
@@ -61,25 +71,26 @@ def test_a_carried_condition_ends_the_loop_after_its_round():
             ob.node("Add", ["x", "one"], ["y"]),
             ob.node("Less", ["y", "most"], ["below"]),
         ],
-        [number("i"), number("on", ob.BOOL), number("x", ob.FLOAT),
-         number("go", ob.BOOL)],
-        [number("go", ob.BOOL), number("y", ob.FLOAT),
-         number("below", ob.BOOL)],
-        [ob.tensor("one", ob.FLOAT, [], [1.0]),
-         ob.tensor("most", ob.FLOAT, [], [3.0])],
-    )  # fmt: skip
+        [
+            number("i"),
+            number("on", ob.BOOL),
+            number("x", ob.FLOAT),
+            number("go", ob.BOOL),
+        ],
+        [number("go", ob.BOOL), number("y", ob.FLOAT), number("below", ob.BOOL)],
+        [ob.tensor("one", ob.FLOAT, [], [1.0]), ob.tensor("most", ob.FLOAT, [], [3.0])],
+    )
     run = load(
         ob.graph(
             [
                 ob.node(
-                    "Loop", ["", "", "x0", "go0"], ["x1", "go1"],
-                    body=("graph", body),
+                    "Loop", ["", "", "x0", "go0"], ["x1", "go1"], body=("graph", body)
                 )
             ],
             [number("x0", ob.FLOAT), number("go0", ob.BOOL)],
             ["x1"],
         )
-    )  # fmt: skip
+    )
     # 1 and 2 are below 3; the round of 3 is the first that says no, and the
     # one behind it sees that.
     assert run(torch.tensor(0.0), torch.tensor(True)).item() == 4
@@ -87,10 +98,7 @@ def test_a_carried_condition_ends_the_loop_after_its_round():
 
 def scan_body() -> bytes:
     return ob.graph(
-        [
-            ob.node("Add", ["sum", "x"], ["next"]),
-            ob.node("Identity", ["next"], ["y"]),
-        ],
+        [ob.node("Add", ["sum", "x"], ["next"]), ob.node("Identity", ["next"], ["y"])],
         [ob.value_info("sum", dims=[2]), ob.value_info("x", dims=[2])],
         [ob.value_info("next", dims=[2]), ob.value_info("y", dims=[2])],
     )
@@ -100,10 +108,13 @@ def scan_body() -> bytes:
 @pytest.mark.parametrize("backwards", [0, 1])
 def test_scan_of_opset_8_has_batches(lengths, backwards):
     node = ob.node(
-        "Scan", ["n" if lengths else "", "s", "x"], ["f", "y"],
-        body=("graph", scan_body()), num_scan_inputs=1,
+        "Scan",
+        ["n" if lengths else "", "s", "x"],
+        ["f", "y"],
+        body=("graph", scan_body()),
+        num_scan_inputs=1,
         directions=[backwards],
-    )  # fmt: skip
+    )
     inputs = [ob.value_info("s"), ob.value_info("x")]
     given = []
     if lengths:
@@ -123,10 +134,15 @@ def test_scan_of_opset_8_has_batches(lengths, backwards):
 
 def test_scan_along_other_axes_and_backwards():
     node = ob.node(
-        "Scan", ["s", "x"], ["f", "y"], body=("graph", scan_body()),
-        num_scan_inputs=1, scan_input_axes=[1], scan_output_axes=[1],
+        "Scan",
+        ["s", "x"],
+        ["f", "y"],
+        body=("graph", scan_body()),
+        num_scan_inputs=1,
+        scan_input_axes=[1],
+        scan_output_axes=[1],
         scan_output_directions=[1],
-    )  # fmt: skip
+    )
     run = load(ob.graph([node], ["s", "x"], ["f", "y"]), 11)
     x = torch.arange(6.0).reshape(2, 3)
     final, gathered = run(torch.zeros(2), x)

@@ -49,9 +49,7 @@ def linear(rows: int = 4) -> bytes:
             [ob.value_info("y", dims=["batch", rows])],
             [
                 ob.tensor("w", ob.FLOAT, [rows, 3], weights),
-                ob.tensor(
-                    "b", ob.FLOAT, [rows], [float(i) for i in range(rows)]
-                ),
+                ob.tensor("b", ob.FLOAT, [rows], [float(i) for i in range(rows)]),
             ],
         )
     )
@@ -109,9 +107,7 @@ def test_inputs_by_name_and_several_outputs():
     a, b = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0])
     for result in (model(a, b), model(a, b=b), model(b=b, a=a)):
         assert [t.tolist() for t in result] == [[4.0, 7.0], [3.0, 10.0]]
-    with pytest.raises(
-        TypeError, match=r"missing are \['b'\], unknown or given"
-    ):
+    with pytest.raises(TypeError, match=r"missing are \['b'\], unknown or given"):
         model(a, c=b)
     with pytest.raises(TypeError, match=r"given twice \['a'\]"):
         model(a, a=b)
@@ -122,9 +118,7 @@ def test_inputs_by_name_and_several_outputs():
 @needs_runtime
 def test_what_is_wrong_with_an_input_is_said():
     model = runtime.load(linear())
-    with pytest.raises(
-        TypeError, match=r"'x' is float32\[batch, 3\], got int64"
-    ):
+    with pytest.raises(TypeError, match=r"'x' is float32\[batch, 3\], got int64"):
         model(torch.ones(2, 3).long())
     with pytest.raises(ValueError, match=r"got a tensor of shape \[2, 4\]"):
         model(torch.ones(2, 4))
@@ -152,10 +146,7 @@ def test_what_cannot_be_loaded(tmp_path):
             [
                 ob.field(1, "s")
                 + ob.field(
-                    2,
-                    ob.field(
-                        4, ob.field(1, ob.field(1, ob.field(1, ob.FLOAT)))
-                    ),
+                    2, ob.field(4, ob.field(1, ob.field(1, ob.field(1, ob.FLOAT))))
                 )
             ],
         )
@@ -440,8 +431,7 @@ def test_errors_name_operator_and_line():
     strict = torch.compile(function, backend="onnxruntime", fullgraph=True)
     line = function.__code__.co_firstlineno + 2
     with pytest.raises(
-        RuntimeError,
-        match=rf"(?s)aten::linalg_inv.*runtime.py.*line {line}: return",
+        RuntimeError, match=rf"(?s)aten::linalg_inv.*runtime.py.*line {line}: return"
     ):
         strict(torch.eye(3))
 

@@ -43,11 +43,15 @@ def listed(found, bits: int) -> list[int]:
 @pytest.mark.parametrize(
     ("op", "means"),
     [
-        ("Max", max), ("Min", min), ("Div", operator.floordiv),
-        ("Less", operator.lt), ("Greater", operator.gt),
-        ("LessOrEqual", operator.le), ("GreaterOrEqual", operator.ge),
+        ("Max", max),
+        ("Min", min),
+        ("Div", operator.floordiv),
+        ("Less", operator.lt),
+        ("Greater", operator.gt),
+        ("LessOrEqual", operator.le),
+        ("GreaterOrEqual", operator.ge),
     ],
-)  # fmt: skip
+)
 def test_as_python_computes(op, means, kind):
     bits, name = BITS[kind]
     a = numbers(bits, 1)
@@ -70,9 +74,7 @@ def test_as_python_computes(op, means, kind):
 def test_grid_sample_knows_both_names(opset, mode):
     model = ob.model(
         ob.graph(
-            [ob.node("GridSample", ["x", "g"], ["y"], mode=mode)],
-            ["x", "g"],
-            ["y"],
+            [ob.node("GridSample", ["x", "g"], ["y"], mode=mode)], ["x", "g"], ["y"]
         ),
         opset,
     )

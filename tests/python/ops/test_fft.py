@@ -10,10 +10,42 @@ import pytest
 # One of each way: butterflies, near lines (whose columns overlap at 480 and
 # 720), four steps of each sort, convolution.
 LENGTHS = [
-    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 17, 24, 30, 31, 64, 67, 143,
-    243, 256, 289, 300, 480, 720, 768, 1000, 1001, 1009, 4096, 30030, 65536,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+    11,
+    12,
+    13,
+    16,
+    17,
+    24,
+    30,
+    31,
+    64,
+    67,
+    143,
+    243,
+    256,
+    289,
+    300,
+    480,
+    720,
+    768,
+    1000,
+    1001,
+    1009,
+    4096,
+    30030,
+    65536,
     65537,
-]  # fmt: skip
+]
 
 
 def exact(x, n=None):
@@ -75,14 +107,10 @@ def test_strides(hotaru, n):
     x = wide.imag[:, 1::2]
     lines = fft.rfft(x.transpose(1, 2).contiguous()).transpose(1, 2)
     assert hotaru.allclose(fft.rfft(x, dim=1), lines)
-    assert hotaru.allclose(
-        fft.rfft(x[:1].expand(4, -1, -1), dim=1)[3], lines[0]
-    )
+    assert hotaru.allclose(fft.rfft(x[:1].expand(4, -1, -1), dim=1)[3], lines[0])
 
 
-@pytest.mark.parametrize(
-    "name", ["fft", "ifft", "rfft", "ihfft", "irfft", "hfft"]
-)
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "ihfft", "irfft", "hfft"])
 @pytest.mark.parametrize("lines", [1, 40])
 def test_expanded_lines(hotaru, name, lines):
     """Lines of one element, one line at a time and in tiles."""
@@ -96,9 +124,7 @@ def test_expanded_lines(hotaru, name, lines):
                 if name in ("irfft", "hfft") and n == 1:
                     continue  # of no points
                 y = transform(line, dim=dim)
-                hotaru.testing.assert_close(
-                    y, transform(line.contiguous(), dim=dim)
-                )
+                hotaru.testing.assert_close(y, transform(line.contiguous(), dim=dim))
 
 
 def test_real_planes(hotaru):

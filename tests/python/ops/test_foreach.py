@@ -61,9 +61,7 @@ def test_binary(name, one):
 def test_one_tensor_for_all():
     xs = tensors()
     same(torch._foreach_mul(xs, torch.tensor(3.0)), [x * 3 for x in xs])
-    same(
-        torch._foreach_add(xs, torch.tensor(3.0), alpha=2), [x + 6 for x in xs]
-    )
+    same(torch._foreach_add(xs, torch.tensor(3.0), alpha=2), [x + 6 for x in xs])
     same(torch._foreach_pow(2.0, xs), [2.0**x for x in xs])
 
 
@@ -71,10 +69,7 @@ def test_one_tensor_for_all():
 def test_three_lists(name):
     a, b, c = tensors(), tensors(), [x + 1 for x in tensors()]
     one, call = getattr(torch, name), getattr(torch, "_foreach_" + name)
-    same(
-        call(a, b, c, value=0.5),
-        [one(*xs, value=0.5) for xs in zip(a, b, c)],
-    )
+    same(call(a, b, c, value=0.5), [one(*xs, value=0.5) for xs in zip(a, b, c)])
     expected = [one(*x, value=v) for *x, v in zip(a, b, c, [1.0, 2.0, 3.0])]
     same(call(a, b, c, [1.0, 2.0, 3.0]), expected)
     same(call(a, b, c, torch.tensor([1.0, 2.0, 3.0])), expected)
@@ -85,8 +80,7 @@ def test_three_lists(name):
 def test_the_rest():
     a, b = tensors(), [x + 1 for x in tensors()]
     same(
-        torch._foreach_lerp(a, b, 0.25),
-        [torch.lerp(x, y, 0.25) for x, y in zip(a, b)],
+        torch._foreach_lerp(a, b, 0.25), [torch.lerp(x, y, 0.25) for x, y in zip(a, b)]
     )
     same(torch._foreach_norm(a, 1), [x.norm(1) for x in a])
     assert torch._foreach_norm(a, dtype=torch.float64)[0].dtype == torch.float64

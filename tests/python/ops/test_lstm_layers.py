@@ -9,9 +9,7 @@ def results(torch, module, x, state, cast=None):
     """Output, last states and all gradients."""
     leaves = [t.clone().requires_grad_() for t in (x, *state)]
     module.zero_grad()
-    with torch.autocast(
-        "cpu", dtype=cast or torch.bfloat16, enabled=bool(cast)
-    ):
+    with torch.autocast("cpu", dtype=cast or torch.bfloat16, enabled=bool(cast)):
         y, (h, c) = module(leaves[0], tuple(leaves[1:]))
     weights = torch.arange(y.numel()).reshape(y.shape).double().cos()
     total = (y.double() * weights).sum() + h.double().sum()
@@ -41,9 +39,7 @@ def test_as_in_double(hotaru, way, both, batch):
     module = torch.nn.LSTM(inputs, hidden, 2, bidirectional=both).to(taken)
     module.load_state_dict(exact.state_dict())
     cast = torch.bfloat16 if way == "autocast" else None
-    got = results(
-        torch, module, x.to(taken), [s.to(taken) for s in state], cast
-    )
+    got = results(torch, module, x.to(taken), [s.to(taken) for s in state], cast)
     wanted = results(torch, exact, x.double(), [s.double() for s in state])
     assert [t.dtype for t in got[:3]] == [low] * 3
     assert {t.dtype for t in got[3:]} == {taken}

@@ -297,11 +297,16 @@ def test_queued_and_captured_calls_write_over_operands_and_reductions():
 @pytest.mark.parametrize(
     "options",
     [
-        {}, {"p": 1}, {"p": "nuc"}, {"p": 2, "dim": 0}, {"p": None},
-        {"p": 3, "dim": 1, "keepdim": True}, {"p": "nuc", "dim": (0, 1)},
+        {},
+        {"p": 1},
+        {"p": "nuc"},
+        {"p": 2, "dim": 0},
+        {"p": None},
+        {"p": 3, "dim": 1, "keepdim": True},
+        {"p": "nuc", "dim": (0, 1)},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_norms_take_the_size_of_the_result(options, size):
     x = torch.tensor([[3.0, 4.0], [1.0, 2.0]])
     out = torch.ones(size)

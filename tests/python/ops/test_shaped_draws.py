@@ -50,9 +50,7 @@ def test_slopes_of_gamma_draws(hotaru, shape, draw, slope):
 
 @pytest.mark.parametrize(("draw", "shape", "rest", "slope"), DIRICHLET)
 def test_slopes_of_dirichlet_draws(hotaru, draw, shape, rest, slope):
-    x, a, b = (
-        hotaru.tensor([v], dtype=hotaru.float64) for v in (draw, shape, rest)
-    )
+    x, a, b = (hotaru.tensor([v], dtype=hotaru.float64) for v in (draw, shape, rest))
     found = hotaru._dirichlet_grad(x, a, a + b).item()
     assert found == pytest.approx(slope, rel=1e-8)
 

@@ -46,12 +46,7 @@ def test_clamping_by_what_the_dtype_lacks(hotaru, dtype, bounds):
 
 def test_clamping_by_nan(hotaru):
     x = hotaru.tensor([1.0, -2.0, INF], requires_grad=True)
-    for y in (
-        x.clamp(NAN),
-        x.clamp(None, NAN),
-        x.clamp(0, NAN),
-        x.clamp_min(NAN),
-    ):
+    for y in (x.clamp(NAN), x.clamp(None, NAN), x.clamp(0, NAN), x.clamp_min(NAN)):
         assert same(y.tolist(), [NAN] * 3)
     assert same(hotaru.nn.functional.hardtanh(x, NAN, 1.0).tolist(), [NAN] * 3)
     x.clamp(min=NAN).sum().backward()
@@ -91,19 +86,9 @@ def test_logspace_of_integers(hotaru):
     y = space(0, 3, 4, dtype=hotaru.int64)
     assert y.dtype == hotaru.int64
     assert y.tolist() == [1, 10, 100, 1000]
-    assert space(0, 3, 4, base=-2, dtype=hotaru.int32).tolist() == [
-        1,
-        -2,
-        4,
-        -8,
-    ]
+    assert space(0, 3, 4, base=-2, dtype=hotaru.int32).tolist() == [1, -2, 4, -8]
     assert space(0, 1, 4, dtype=hotaru.int64).tolist() == [1, 2, 4, 10]
-    assert space(0, 1, 4).tolist() == [
-        1,
-        2.1544346809387207,
-        4.6415886878967285,
-        10,
-    ]
+    assert space(0, 1, 4).tolist() == [1, 2.1544346809387207, 4.6415886878967285, 10]
 
 
 ARANGES = [
@@ -113,9 +98,18 @@ ARANGES = [
     ((0, 3, 1.5), "int32", [0, 1]),
     ((-0.5, 2.9), "int32", [0, 1, 2, 3]),
     ((0, 3.1), "int64", [0, 1, 2]),
-    ((5.5, 0, -1.2), "float32", [5.5, 4.300000190734863, 3.0999999046325684,
-                                 1.899999976158142, 0.699999988079071]),
-]  # fmt: skip
+    (
+        (5.5, 0, -1.2),
+        "float32",
+        [
+            5.5,
+            4.300000190734863,
+            3.0999999046325684,
+            1.899999976158142,
+            0.699999988079071,
+        ],
+    ),
+]
 
 
 @pytest.mark.parametrize(("args", "dtype", "wanted"), ARANGES)
@@ -197,11 +191,7 @@ def test_grid_sample_at_nan(hotaru, mode, padding_mode, wanted):
     grid = hotaru.tensor(points, requires_grad=True)
     x = hotaru.arange(1, 17.0).reshape(1, 1, 4, 4).requires_grad_()
     y = hotaru.nn.functional.grid_sample(
-        x,
-        grid[None, None],
-        mode=mode,
-        padding_mode=padding_mode,
-        align_corners=True,
+        x, grid[None, None], mode=mode, padding_mode=padding_mode, align_corners=True
     )
     assert same(y.flatten().tolist(), wanted)
     y.sum().backward()
@@ -222,12 +212,7 @@ def test_rrelu_draws_where_it_needs_to(hotaru):
         assert x.grad.tolist() == pytest.approx([0.0581544861, 0.0629101674, 1])
 
 
-PICTURE = [
-    [0, 255, 0, 255],
-    [255, 255, 0, 0],
-    [0, 0, 255, 9],
-    [233, 17, 255, 0],
-]
+PICTURE = [[0, 255, 0, 255], [255, 255, 0, 0], [0, 0, 255, 9], [233, 17, 255, 0]]
 
 
 @pytest.mark.parametrize(
@@ -322,10 +307,7 @@ def test_attention_of_large_scores(hotaru, dtype):
 def test_transposed_convolutions_round_once(hotaru, dtype):
     dtype = getattr(hotaru, dtype)
     hotaru.manual_seed(0)
-    x, w = (
-        hotaru.randn(2, 16, 12, 12).to(dtype),
-        hotaru.randn(16, 8, 5, 5).to(dtype),
-    )
+    x, w = (hotaru.randn(2, 16, 12, 12).to(dtype), hotaru.randn(16, 8, 5, 5).to(dtype))
     conv = hotaru.nn.functional.conv_transpose2d
     wanted = conv(x.double(), w.double())
     error = (conv(x, w).double() - wanted).abs()
@@ -444,11 +426,7 @@ def test_memory_that_a_tensor_grows_into_is_zero(hotaru):
     ],
 )
 def test_numbers_that_the_dtype_lacks(hotaru, call):
-    names = {
-        "torch": hotaru,
-        "F": hotaru.nn.functional,
-        "i": hotaru.tensor([0]),
-    }
+    names = {"torch": hotaru, "F": hotaru.nn.functional, "i": hotaru.tensor([0])}
     with pytest.raises(RuntimeError, match="without overflow"):
         eval(call, names)
 
@@ -568,8 +546,7 @@ def test_all_and_any_of_numbers_that_look_like_zero(hotaru, dtype):
         some[7, 0] = torch.finfo(some.dtype).smallest_normal / 2
         some[9, 17] = float("nan")
     wanted = [
-        row in ((5, 7, 9) if some.is_floating_point() else (5,))
-        for row in range(40)
+        row in ((5, 7, 9) if some.is_floating_point() else (5,)) for row in range(40)
     ]
     assert some.any(1).tolist() == wanted
     assert some.any().item()
@@ -603,9 +580,7 @@ def test_nonzero_in_order_whoever_finds_them(hotaru, threads):
         turned = x.transpose(0, 2)[:, :, 1:]
         assert torch.equal(turned.nonzero(), turned.contiguous().nonzero())
         wide = x.view(300, -1).float()
-        assert torch.equal(
-            wide.nonzero()[:, 0] * 903 + wide.nonzero()[:, 1], flat
-        )
+        assert torch.equal(wide.nonzero()[:, 0] * 903 + wide.nonzero()[:, 1], flat)
     finally:
         torch.set_num_threads(before)
 
@@ -651,9 +626,7 @@ def test_long_dot_products_whatever_the_threads(hotaru):
     assert found[0] == pytest.approx(expected, abs=1e-2)
     strided = torch.randn(400_002)
     expected = (strided[::2].double() * y.double()).sum().item()
-    assert torch.dot(strided[::2], y).item() == pytest.approx(
-        expected, abs=1e-2
-    )
+    assert torch.dot(strided[::2], y).item() == pytest.approx(expected, abs=1e-2)
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 31, 32, 33, 1000, 5000])

@@ -45,9 +45,7 @@ def test_excluded_patterns(package):
 
 
 def test_imports_of_a_source():
-    from hotaru.package.find_file_dependencies import (
-        find_files_source_depends_on,
-    )
+    from hotaru.package.find_file_dependencies import find_files_source_depends_on
 
     source = """\
 import a.b
@@ -122,9 +120,13 @@ def exporter_of(package, debug=False, **sources):
 
 def test_what_is_not_told_is_an_error(package):
     _, exporter = exporter_of(
-        package, debug=True, one="import two, io, math", two="import three",
-        three="", bare=None,
-    )  # fmt: skip
+        package,
+        debug=True,
+        one="import two, io, math",
+        two="import three",
+        three="",
+        bare=None,
+    )
     exporter.intern(["two"])
     exporter.deny("three")
     exporter.save_module("one")
@@ -154,9 +156,11 @@ def test_what_is_not_told_is_an_error(package):
 
 def test_what_becomes_of_modules(package):
     file, exporter = exporter_of(
-        package, one="import two\nimport three\nimport json", two="x = 1",
+        package,
+        one="import two\nimport three\nimport json",
+        two="x = 1",
         three="import nothing",
-    )  # fmt: skip
+    )
     seen = []
     for kind in ("intern", "extern", "mock"):
         getattr(exporter, f"register_{kind}_hook")(
@@ -173,9 +177,11 @@ def test_what_becomes_of_modules(package):
     assert exporter.get_rdeps("two") == ["one"]
     exporter.close()
     assert seen == [
-        ("intern", "one"), ("intern", "two"), ("mock", "three"),
+        ("intern", "one"),
+        ("intern", "two"),
+        ("mock", "three"),
         ("extern", "json"),
-    ]  # fmt: skip
+    ]
     importer = package.PackageImporter(file)
     one = importer.import_module("one")
     assert (one.two.x, one.json) == (1, __import__("json"))

@@ -22,9 +22,7 @@ def package(hotaru, monkeypatch):
     import hotaru.package
     from hotaru.package import package_exporter
 
-    monkeypatch.setattr(
-        package_exporter, "_gate_torchscript_serialization", False
-    )
+    monkeypatch.setattr(package_exporter, "_gate_torchscript_serialization", False)
     return hotaru.package
 
 
@@ -93,9 +91,7 @@ def test_pytorch_reads_ours(hotaru, package, oracle, tmp_path):
     importer = oracle.package.PackageImporter(path)
     first = importer.load_pickle("data", "first.pkl")
     x = oracle.ones(2, 3)
-    oracle.testing.assert_close(
-        first["script"](x), oracle.tensor(expected["layer"])
-    )
+    oracle.testing.assert_close(first["script"](x), oracle.tensor(expected["layer"]))
     assert importer.import_module("pkg_case").Net()(x).shape == (2, 2)
 
 

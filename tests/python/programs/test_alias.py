@@ -120,10 +120,15 @@ def test_traced_code_runs_by_its_names(aliased):
         """
     )
     assert printed.split() == [
-        "torch._C._fft.fft_fft", "torch._C._fft.fft_ifft",
-        "torch._C._linalg.linalg_det", "torch._C._special.special_entr",
-        "builtins.getattr", "operator.add", "torch._C._nn.gelu", "operator.add",
-    ]  # fmt: skip
+        "torch._C._fft.fft_fft",
+        "torch._C._fft.fft_ifft",
+        "torch._C._linalg.linalg_det",
+        "torch._C._special.special_entr",
+        "builtins.getattr",
+        "operator.add",
+        "torch._C._nn.gelu",
+        "operator.add",
+    ]
 
 
 def test_modules_run_by_their_name(aliased):
@@ -153,9 +158,7 @@ def test_real_torch_is_left_alone(environment):
         for remove in ((), ("--remove",)):
             said = environment.run("-m", "hotaru", "alias", *remove, code=1)
             assert said.startswith("hotaru alias: a real torch is installed")
-        assert environment.run("-c", "import torch; print(torch.real)") == (
-            "True\n"
-        )
+        assert environment.run("-c", "import torch; print(torch.real)") == ("True\n")
     finally:
         (package / "__init__.py").unlink()
         for path in sorted(package.rglob("*"), reverse=True):

@@ -23,10 +23,7 @@ RECORDING = "cards/001.wav"
 
 def hotaru(*words) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [str(COMMAND), *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=60,
+        [str(COMMAND), *map(str, words)], capture_output=True, text=True, timeout=60
     )
 
 
@@ -65,14 +62,33 @@ def test_info_tells_the_same_to_people_and_programs():
 # other kernels stand for there, what graphs of the CPU are made of, and other
 # engines.
 CPU_ONLY = {
-    "attention_token", "block_channels", "blocked_avg_pool", "blocked_conv",
-    "blocked_max_pool", "blocked_mean", "blocked_scale", "blocked_weight",
-    "conv_fused", "dynamic_quantize", "embedding_bag_grad", "graph_fused",
-    "int8_conv", "int8_matmul", "lstm_train", "lstm_train_grad", "narrow_rows",
-    "pack_int8", "pack_int8_conv", "provider_run", "rnn_layer",
-    "softmax_product", "unblock_channels", "weight_only_linear",
-    "winograd_conv", "winograd_weight",
-}  # fmt: skip
+    "attention_token",
+    "block_channels",
+    "blocked_avg_pool",
+    "blocked_conv",
+    "blocked_max_pool",
+    "blocked_mean",
+    "blocked_scale",
+    "blocked_weight",
+    "conv_fused",
+    "dynamic_quantize",
+    "embedding_bag_grad",
+    "graph_fused",
+    "int8_conv",
+    "int8_matmul",
+    "lstm_train",
+    "lstm_train_grad",
+    "narrow_rows",
+    "pack_int8",
+    "pack_int8_conv",
+    "provider_run",
+    "rnn_layer",
+    "softmax_product",
+    "unblock_channels",
+    "weight_only_linear",
+    "winograd_conv",
+    "winograd_weight",
+}
 
 
 def test_info_lists_kernels_by_device():
@@ -86,9 +102,7 @@ def test_info_lists_kernels_by_device():
     assert last.startswith(f"{len(rows)} kernels: ")
 
 
-@pytest.mark.parametrize(
-    "command", ["info", "run", "bench", "graph", "compare"]
-)
+@pytest.mark.parametrize("command", ["info", "run", "bench", "graph", "compare"])
 def test_help_of_each_command(command):
     assert "--json" in output(command, "--help")
 
@@ -142,17 +156,13 @@ def test_graph_lists_and_draws_what_it_captured(model, tmp_path):
     report = json.loads(output(*words, "--json"))
     nodes = report["nodes"]
     first = text.splitlines()[0]
-    assert first.startswith(
-        f"{report['captured']} calls captured, {len(nodes)} run"
-    )
+    assert first.startswith(f"{report['captured']} calls captured, {len(nodes)} run")
     assert [n["name"] for n in nodes].count("rnn_layer") == 1
     assert 0 < report["memory"]["least"] <= report["memory"]["plan"]
     assert report["memory"]["plan"] < report["memory"]["together"]
     titles = {"graph": "as captured", "memory": "Memory of intermediate values"}
     for name, path in pictures.items():
-        labels = [
-            t.text for t in ET.parse(path).iter() if (t.text or "").strip()
-        ]
+        labels = [t.text for t in ET.parse(path).iter() if (t.text or "").strip()]
         assert labels[0] == titles[name]
     drawn = [t.text for t in ET.parse(pictures["graph"]).iter()]
     # Once as captured, once as it runs.
@@ -183,16 +193,10 @@ def test_a_model_on_a_device(tmp_path, monkeypatch):
     torch.testing.assert_close(found, net(torch.ones(2, 4)).detach())
     graph = json.loads(output("graph", path, "--shape", "2,4", *on_device))
     assert graph["device"]["launches"] == 1
-    assert [n["name"] for n in graph["nodes"]] == [
-        "linear",
-        "matmul",
-        "softmax",
-    ]
+    assert [n["name"] for n in graph["nodes"]] == ["linear", "matmul", "softmax"]
     assert all(n["seconds"] >= 0 for n in graph["nodes"])
     text = output("graph", path, "--shape", "2,4", "--device", "cuda:0")
-    assert re.search(
-        r"a replay: \d+ kernels, copies and fills in 1 launch\n", text
-    )
+    assert re.search(r"a replay: \d+ kernels, copies and fills in 1 launch\n", text)
     bench = json.loads(
         output("bench", path, "--shape", "2,4", "--seconds", "0.1", *on_device)
     )

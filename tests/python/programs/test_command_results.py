@@ -71,9 +71,22 @@ def test_dictionaries(tmp_path, zeros):
 
 @pytest.mark.parametrize(
     "code",
-    ["<u2", "<u4", "<u8", ">u2", ">u8", ">i2", ">i4", ">i8", ">f2", ">f4",
-     ">f8", "|u1", "|b1"],
-)  # fmt: skip
+    [
+        "<u2",
+        "<u4",
+        "<u8",
+        ">u2",
+        ">u8",
+        ">i2",
+        ">i4",
+        ">i8",
+        ">f2",
+        ">f4",
+        ">f8",
+        "|u1",
+        "|b1",
+    ],
+)
 def test_arrays_of_every_kind(tmp_path, code):
     model = saved(Doubled(), tmp_path)
     given = np.array([[1, 0, 1], [1, 1, 0]], code)
@@ -157,9 +170,12 @@ def test_arrays_by_any_name_of_their_dtype(tmp_path, zeros, code):
     header = header.ljust(117) + "\n"
     path = tmp_path / "array.bin"
     path.write_bytes(
-        b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little")
-        + header.encode() + np.float32(3).tobytes() + zeros.read_bytes()
-    )  # fmt: skip
+        b"\x93NUMPY\x01\x00"
+        + len(header).to_bytes(2, "little")
+        + header.encode()
+        + np.float32(3).tobytes()
+        + zeros.read_bytes()
+    )
     text = output("run", saved(Doubled(), tmp_path), "--input", path)
     assert "4." in text
 

@@ -133,9 +133,7 @@ def tensor_file(folder: Path, kind: str) -> Path:
     if kind == "pth":
         torch.save(STATE, path)
     else:
-        save_file(
-            {k: v.contiguous() for k, v in STATE.items()}, path, {"k": "v"}
-        )
+        save_file({k: v.contiguous() for k, v in STATE.items()}, path, {"k": "v"})
     return path
 
 
@@ -175,14 +173,13 @@ def test_gguf(tmp_path, to):
     assert torch.equal(found["b"], torch.arange(32) * 0.5)
     if to == "safetensors":
         assert torch.weights.info(path).metadata == {
-            "general.name": "small", "count": "12",
-        }  # fmt: skip
+            "general.name": "small",
+            "count": "12",
+        }
 
 
 def test_a_type_that_is_not_read_is_named(tmp_path):
-    done = convert(
-        ROOT / "tests/golden/weights.gguf", tmp_path / "made.safetensors"
-    )
+    done = convert(ROOT / "tests/golden/weights.gguf", tmp_path / "made.safetensors")
     assert done.returncode == 1
     assert "'blk.0.unknown' is of type Q3_K" in done.stderr
     assert not list(tmp_path.iterdir())
@@ -191,9 +188,7 @@ def test_a_type_that_is_not_read_is_named(tmp_path):
 def test_metadata_goes_along(tmp_path):
     source = tensor_file(tmp_path, "safetensors")
     converted(source, tmp_path / "made.safetensors")
-    assert torch.weights.info(tmp_path / "made.safetensors").metadata == {
-        "k": "v"
-    }
+    assert torch.weights.info(tmp_path / "made.safetensors").metadata == {"k": "v"}
 
 
 def test_an_entry_of_a_checkpoint(tmp_path):
@@ -234,18 +229,12 @@ def test_what_cannot_be(programs, tmp_path, source, to, text):
             ob.node("Greater", ["s", "most"], ["c"]),
             ob.node("Add", ["v", "v"], ["w"]),
         ],
-        [
-            ob.value_info("i", ob.INT64, []),
-            ob.value_info("o", ob.BOOL, []),
-            "v",
-        ],
+        [ob.value_info("i", ob.INT64, []), ob.value_info("o", ob.BOOL, []), "v"],
         ["c", "w"],
         [ob.tensor("most", ob.FLOAT, [], [9.0])],
     )
     loop = ob.node("Loop", ["", "", "x"], ["y"], body=("graph", body))
-    (tmp_path / "loop.onnx").write_bytes(
-        ob.model(ob.graph([loop], ["x"], ["y"]))
-    )
+    (tmp_path / "loop.onnx").write_bytes(ob.model(ob.graph([loop], ["x"], ["y"])))
     target, *options = to.split(" ")
     done = convert(tmp_path / source, tmp_path / target, *options)
     assert done.returncode == 1

@@ -87,8 +87,7 @@ def test_instructions_that_are_executed(tmp_path):
     else:
         pytest.skip("neither perf nor valgrind counts instructions here")
     only_avx512 = (
-        hotaru._C._simd_is_built_alone()
-        and hotaru._C._simd_target_name() == "AVX3"
+        hotaru._C._simd_is_built_alone() and hotaru._C._simd_target_name() == "AVX3"
     )
     if count is _by_callgrind and only_avx512:
         pytest.skip("valgrind knows no AVX-512, and this build nothing else")

@@ -136,9 +136,7 @@ def test_cpp_example_rejects_what_is_no_archive(examples, tmp_path):
     model = tmp_path / "no.jit"
     model.write_bytes(b"not a zip file")
     done = subprocess.run(
-        [examples / "silero", model, "/dev/null"],
-        capture_output=True,
-        text=True,
+        [examples / "silero", model, "/dev/null"], capture_output=True, text=True
     )
     assert done.returncode == 1
     assert "no.jit" in done.stderr
@@ -183,9 +181,11 @@ def test_exported_program_trains_as_in_python(examples, tmp_path):
 
     torch.manual_seed(0)
     model = torch.nn.Sequential(
-        torch.nn.Linear(4, 8), torch.nn.BatchNorm1d(8), torch.nn.Tanh(),
+        torch.nn.Linear(4, 8),
+        torch.nn.BatchNorm1d(8),
+        torch.nn.Tanh(),
         torch.nn.Linear(8, 2),
-    )  # fmt: skip
+    )
     x, y = torch.randn(16, 4), torch.randn(16, 2)
     path = tmp_path / "model.pt2"
     torch.export.save(torch.export.export(model.eval(), (x,)), str(path))
@@ -236,8 +236,7 @@ def test_wheel_installs_and_works_alone(tmp_path):
     assert "hotaru" in run(environment / "bin/hotaru", "info", cwd=tmp_path)
 
     package = run(
-        *(python, "-c", "import hotaru; print(hotaru.__path__[0])"),
-        cwd=tmp_path,
+        *(python, "-c", "import hotaru; print(hotaru.__path__[0])"), cwd=tmp_path
     )
     files = [p for p in Path(package.strip()).rglob("*") if p.suffix != ".pyc"]
     size = sum(path.stat().st_size for path in files if path.is_file())

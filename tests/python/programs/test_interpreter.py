@@ -114,9 +114,7 @@ def test_missing_part_is_named(script):
     done = run(path)
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith(
-        "ModuleNotFoundError: No module named 'torch.distributed"
-    )
+    assert last.startswith("ModuleNotFoundError: No module named 'torch.distributed")
 
 
 def test_missing_name_of_an_existing_part(script):
@@ -215,9 +213,7 @@ def test_alias_finder_leaves_other_modules_alone(hotaru):
     assert finder.find_spec("flames") is None
     assert finder.find_spec("json") is None
     assert finder.find_spec("flame.nn").submodule_search_locations is not None
-    with pytest.raises(
-        ModuleNotFoundError, match=r"No module named 'flame\.zz'"
-    ):
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'flame\.zz'"):
         finder.find_spec("flame.zz")
 
 

@@ -33,9 +33,14 @@ def test_kinds_of_trees_are_what_libraries_take_apart():
 
     pair = namedtuple("pair", "a b")
     for tree in (
-        (1, 2), [1, 2], {"b": 1, "a": 2}, OrderedDict(b=1), deque([1, 2], 3),
-        defaultdict(int, b=1), pair(1, 2),
-    ):  # fmt: skip
+        (1, 2),
+        [1, 2],
+        {"b": 1, "a": 2},
+        OrderedDict(b=1),
+        deque([1, 2], 3),
+        defaultdict(int, b=1),
+        pair(1, 2),
+    ):
         cls = namedtuple if type(tree) is pair else type(tree)
         node = _pytree.SUPPORTED_NODES[cls]
         assert isinstance(node, _pytree.NodeDef)
@@ -116,8 +121,11 @@ def test_elements_as_text_with_an_indent():
 
 def test_arguments_of_to():
     assert _C._nn._parse_to("cpu", hotaru.float32, True) == (
-        hotaru.device("cpu"), hotaru.float32, True, None,
-    )  # fmt: skip
+        hotaru.device("cpu"),
+        hotaru.float32,
+        True,
+        None,
+    )
     found = _C._nn._parse_to(dtype=hotaru.half)
     assert found == (None, hotaru.half, False, None)
 

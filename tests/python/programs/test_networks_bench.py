@@ -17,9 +17,7 @@ import networks  # noqa: E402
 def run(folder, *words):
     command = [sys.executable, BENCH / "networks.py", "--folder", folder]
     return subprocess.run(
-        [*command, "--out", folder / "out", *words],
-        capture_output=True,
-        text=True,
+        [*command, "--out", folder / "out", *words], capture_output=True, text=True
     )
 
 
@@ -68,9 +66,7 @@ def test_the_best_engine_is_the_fastest_in_float32():
 
 def test_errors_are_relative_to_each_outputs_largest():
     wanted = [np.array([1.0, -4.0]), np.zeros(2)]
-    assert networks.error_of([np.array([1.0, -3.0]), np.zeros(2)], wanted) == (
-        0.25
-    )
+    assert networks.error_of([np.array([1.0, -3.0]), np.zeros(2)], wanted) == (0.25)
     assert networks.error_of([wanted[0], np.array([0, 0.5])], wanted) == 0.5
     for nan in ([np.array([1, np.nan]), wanted[1]], [np.nan * wanted[0]] * 2):
         assert np.isnan(networks.error_of(nan, wanted))

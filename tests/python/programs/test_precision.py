@@ -18,10 +18,7 @@ COMMAND = Path(sys.executable).with_name("hotaru")
 
 def hotaru(*words) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [str(COMMAND), *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=60,
+        [str(COMMAND), *map(str, words)], capture_output=True, text=True, timeout=60
     )
 
 
@@ -87,9 +84,7 @@ class Forms(nn.Module):
 def test_every_form_of_a_constant_weight(tmp_path, precision):
     source, target = saved(Forms().eval(), tmp_path), tmp_path / "low.pt"
     text = output("convert", source, target, f"--precision={precision}")
-    assert (
-        text == f"7 linear maps in {precision}; in float32: addmm, matmul 2\n"
-    )
+    assert text == f"7 linear maps in {precision}; in float32: addmm, matmul 2\n"
     x = torch.randn(4, 8)
     with torch.no_grad():
         wanted = torch.jit.load(str(source))(x)
@@ -157,12 +152,7 @@ def test_a_function_of_several_returns_is_counted(tmp_path):
     assert text == "1 linear map in int8; in float32: mm\n"
     words = (source, "--shape=4,4", "--input=true", "--precision=int8")
     (low,) = report(*words)["precisions"]
-    assert low["linear"] == {
-        "int8": 1,
-        "embeddings": 0,
-        "recurrent": 0,
-        "kept": ["mm"],
-    }
+    assert low["linear"] == {"int8": 1, "embeddings": 0, "recurrent": 0, "kept": ["mm"]}
     assert [one["name"] for one in low["layers"]] == ["inner"]
     assert low["not_looked_at"] == 1
 
@@ -236,9 +226,7 @@ def test_bfloat16_weights_are_rounded_and_nothing_else(tmp_path):
             assert bits(made(x)) == bits(model(x))
 
 
-def test_bfloat16_weights_change_nothing_under_the_permission(
-    tmp_path, permission
-):
+def test_bfloat16_weights_change_nothing_under_the_permission(tmp_path, permission):
     source, target = saved(perceptron(), tmp_path), tmp_path / "bf16.pt"
     output("convert", source, target, "--precision=bfloat16")
     x = torch.randn(3, 64)
@@ -339,12 +327,7 @@ def test_compare_tells_how_far_the_archives_are_apart(tmp_path):
     assert result["magnitude"] == pytest.approx(wanted.abs().max().item())
     assert result["relative"] == result["largest"] / result["magnitude"]
     assert (result["shape"], result["elements"]) == ("[3, 40]", 120)
-    assert low["linear"] == {
-        "int8": 2,
-        "embeddings": 0,
-        "recurrent": 0,
-        "kept": [],
-    }
+    assert low["linear"] == {"int8": 2, "embeddings": 0, "recurrent": 0, "kept": []}
 
 
 def test_compare_says_what_the_permission_does(tmp_path, permission):
@@ -353,9 +336,7 @@ def test_compare_says_what_the_permission_does(tmp_path, permission):
     low = graphed(torch.jit.load(str(source)), x)
     torch.set_float32_matmul_precision("highest")
     high = graphed(torch.jit.load(str(source)), x)
-    (made,) = report(source, "--input", path, "--precision=bfloat16")[
-        "precisions"
-    ]
+    (made,) = report(source, "--input", path, "--precision=bfloat16")["precisions"]
     apart = (low.double() - high.double()).abs().max().item()
     assert made["outputs"][0]["largest"] == pytest.approx(apart, rel=1e-6)
     assert 0 < made["outputs"][0]["relative"] < 2**-6
@@ -443,9 +424,7 @@ def test_convolutions_that_stay_have_no_error(tmp_path):
     torch.manual_seed(0)
     layers = [nn.Conv1d(8, 64, 3), nn.ReLU(), nn.Conv1d(64, 8, 5)]
     source = saved(nn.Sequential(*layers).eval(), tmp_path)
-    (low,) = report(source, "--shape=1,8,100", "--precision=bfloat16")[
-        "precisions"
-    ]
+    (low,) = report(source, "--shape=1,8,100", "--precision=bfloat16")["precisions"]
     for layer in low["layers"]:
         error = layer["error"]["relative"]
         assert error == 0 or error > 2**-12
@@ -453,9 +432,7 @@ def test_convolutions_that_stay_have_no_error(tmp_path):
 
 def test_compare_prints_tables(tmp_path):
     source = saved(perceptron(), tmp_path)
-    text = output(
-        "compare", source, "--shape=2,64", "--seconds=0", "--layers=1"
-    )
+    text = output("compare", source, "--shape=2,64", "--seconds=0", "--layers=1")
     assert text.count("times as fast") == 2
     assert "2 linear maps in int8\n" in text
     lines = text.splitlines()
@@ -489,10 +466,7 @@ def test_numbers_that_are_none_are_told_of(tmp_path):
         (("compare", "MODEL", "--precision=int2"), "int8 and int4"),
         (("compare", "MODEL"), "forward(input: Tensor)"),
         (("convert", "MODEL", "OUT.onnx", "--precision=int8"), "archive"),
-        (
-            ("convert", "MODEL", "OUT.pt", "--precision=int8,bfloat16"),
-            "has one",
-        ),
+        (("convert", "MODEL", "OUT.pt", "--precision=int8,bfloat16"), "has one"),
         (("convert", "NONE", "OUT.pt", "--precision=int8"), "no linear map"),
     ],
 )

@@ -17,10 +17,7 @@ ROWS = torch._C._operator("hotaru::embedding_narrow")
 
 def output(*words) -> str:
     done = subprocess.run(
-        [str(COMMAND), *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=60,
+        [str(COMMAND), *map(str, words)], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -154,10 +151,18 @@ def test_what_no_groups_divide_stays_and_is_told_of(tmp_path):
     text = output("convert", source, target, "--precision=int4")
     assert text == "1 linear map in int4; in float32: linear\n"
     done = subprocess.run(
-        [str(COMMAND), "convert", str(source), str(target),
-         "--precision=int4", "--group=64"],
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        [
+            str(COMMAND),
+            "convert",
+            str(source),
+            str(target),
+            "--precision=int4",
+            "--group=64",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode == 1
     assert "of a width that groups of 64 divide" in done.stderr
 
@@ -181,10 +186,11 @@ def test_numbers_too_large_stay_and_extremes_are_held(tmp_path):
         weight[0, 3] = bad
         source = saved(nn.Sequential(model[0], nn.Linear(2, 2)), tmp_path)
         done = subprocess.run(
-            [str(COMMAND), "convert", str(source), str(target),
-             "--precision=int4"],
-            capture_output=True, text=True, timeout=60,
-        )  # fmt: skip
+            [str(COMMAND), "convert", str(source), str(target), "--precision=int4"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         assert "no linear map" in done.stderr
 
 
@@ -193,16 +199,16 @@ def test_compare_foretells_what_the_archive_does(tmp_path):
     source, target = saved(model, tmp_path), tmp_path / "low.pt"
     output("convert", source, target, "--precision=int4", "--group=64")
     text = output(
-        "compare", source, "--shape=3,128", "--precision=int4", "--group=64",
-        "--seconds=0", "--json",
-    )  # fmt: skip
+        "compare",
+        source,
+        "--shape=3,128",
+        "--precision=int4",
+        "--group=64",
+        "--seconds=0",
+        "--json",
+    )
     (low,) = json.loads(text)["precisions"]
-    assert low["linear"] == {
-        "int4": 2,
-        "embeddings": 0,
-        "recurrent": 0,
-        "kept": [],
-    }
+    assert low["linear"] == {"int4": 2, "embeddings": 0, "recurrent": 0, "kept": []}
     names = [layer["name"] for layer in low["layers"]]
     assert names == ["first", "second"]
     for layer in low["layers"]:
@@ -225,9 +231,7 @@ def test_compare_foretells_what_the_archive_does(tmp_path):
         ((2, 64), (4, 32), (2, 3, 2), (4,), "does not fit 3 outputs"),
     ],
 )
-def test_linear_int4_says_what_would_be_right(
-    x, weight, scales, bias, expected
-):
+def test_linear_int4_says_what_would_be_right(x, weight, scales, bias, expected):
     given = (
         torch.zeros(x),
         torch.zeros(weight, dtype=torch.uint8),
@@ -309,9 +313,7 @@ def test_every_width(bits, width, dtype):
     tail = torch.randn(5, 3, 2) * 0.1
     tail = tail if bits == 8 else tail.half()
     packed = q if bits == 8 else q[..., ::2] + 16 * q[..., 1::2]
-    table = torch.cat(
-        (packed.to(torch.uint8), tail.contiguous().view(torch.uint8)), -1
-    )
+    table = torch.cat((packed.to(torch.uint8), tail.contiguous().view(torch.uint8)), -1)
     scale, bias = tail.float().split(1, -1)
     terms = q * scale.double()
     wanted = (terms + bias).reshape(5, 3 * width)

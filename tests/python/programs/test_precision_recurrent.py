@@ -17,10 +17,17 @@ def converted(module, folder, precision="int8"):
     """The text of the command, and what it wrote."""
     torch.jit.script(module.eval()).save(str(folder / "model.pt"))
     done = subprocess.run(
-        [str(COMMAND), "convert", str(folder / "model.pt"),
-         str(folder / "low.pt"), f"--precision={precision}"],
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        [
+            str(COMMAND),
+            "convert",
+            str(folder / "model.pt"),
+            str(folder / "low.pt"),
+            f"--precision={precision}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout, torch.jit.load(str(folder / "low.pt"))
 
@@ -65,9 +72,7 @@ def test_integers_are_those_of_quantize_dynamic(tmp_path, kind, options):
                 assert torch.equal(a, b)
         alone = torch.randn(4, 13)  # without a batch
         batched = alone.unsqueeze(0 if options.get("batch_first") else 1)
-        assert torch.equal(
-            made(alone)[0].reshape(-1), made(batched)[0].reshape(-1)
-        )
+        assert torch.equal(made(alone)[0].reshape(-1), made(batched)[0].reshape(-1))
 
 
 @pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
@@ -175,9 +180,7 @@ def test_errors_say_what_would_be_right():
         "larger than 0 in RNN": {"x": (0, 2, 8)},
         "three dimensions, got shape [5, 8]": {"x": (5, 8)},
         "should be [1, batch, hidden]": {"h": (2, 2, 4)},
-        "2 weights, as many scales and biases or none, got 1": {
-            "weights": ((16, 8),)
-        },
+        "2 weights, as many scales and biases or none, got 1": {"weights": ((16, 8),)},
         "weight 1 should have 4 times 4 rows": {"weights": ((16, 8), (12, 4))},
         "as many scales and biases or none, got 2, 2 and 1": {"biases": 1},
     }.items():

@@ -113,9 +113,7 @@ def model() -> bytes:
             [
                 ob.tensor("w", ob.FLOAT, [3, 2], [0.0] * 6),
                 ob.tensor("n", ob.INT64, [2], [1, 2]),
-                ob.external_tensor(
-                    "far", ob.FLOAT, [1000], location="none.bin"
-                ),
+                ob.external_tensor("far", ob.FLOAT, [1000], location="none.bin"),
             ],
         ),
         mine=1,
@@ -134,9 +132,13 @@ def test_an_onnx_model(tmp_path):
     assert found["parameters"]["bytes"] == 6 * 4 + 1000 * 4
     assert [w["name"] for w in found["buffers"]["tensors"]] == ["n"]
     assert found["operators"] == {
-        "Relu": 2, "Cast": 1, "If": 1, "MatMul": 1, "ReduceMax": 1,
+        "Relu": 2,
+        "Cast": 1,
+        "If": 1,
+        "MatMul": 1,
+        "ReduceMax": 1,
         "mine::Twist": 1,
-    }  # fmt: skip
+    }
     assert found["missing"] == ["mine::Twist"]
     assert "missing     mine::Twist" in info(path).stdout
 

@@ -119,19 +119,18 @@ def test_modules_are_nested_and_repetitions_folded(tmp_path):
     (layer,) = layers.inside
     assert (layer.name, layer.times) == ("0 … 11", 12)
     assert [b.name for b in layer.inside] == [
-        "a: linear", "b: batch_norm", "if", "relu",
-    ]  # fmt: skip
-    assert layer.find("a: linear").notes == [
-        "weight float32[4, 4]", "bias float32[4]",
-    ]  # fmt: skip
+        "a: linear",
+        "b: batch_norm",
+        "if",
+        "relu",
+    ]
+    assert layer.find("a: linear").notes == ["weight float32[4, 4]", "bias float32[4]"]
     # In eval mode nothing is left of the other mode's branch.
     branches = layer.find("if").inside
     assert [b.name for b in branches] == ["then", "else"]
     assert [b.name for b in branches[0].inside] == ["add"]
     assert [b.name for b in branches[1].inside] == ["sin"]
-    assert [b.name for b in top.find("head").inside] == [
-        "0: linear", "1: relu",
-    ]  # fmt: skip
+    assert [b.name for b in top.find("head").inside] == ["0: linear", "1: relu"]
 
 
 class Two(torch.nn.Module):
@@ -156,8 +155,11 @@ def test_what_differs_is_not_folded(tmp_path):
     rows = [b for b in top.inside if b.times > 1]
     assert [b.times for b in rows] == [3]
     assert [b.name for b in rows[0].inside] == [
-        "up.0: linear", "relu", "down.0: linear", "add",
-    ]  # fmt: skip
+        "up.0: linear",
+        "relu",
+        "down.0: linear",
+        "add",
+    ]
     # The residual's line goes around what is in between: input, three calls'
     # lines, the residual, the result; the rest stands outside.
     assert "up.3: linear" in [b.name for b in top.inside]
@@ -197,11 +199,7 @@ def test_recursion_and_loops(tmp_path):
     names = [b.name for b in drawn]
     assert names.count("forward") == 1
     loop = next(b for b in drawn if b.name == "loop")
-    assert [b.name for b in loop.find("each time").inside] == [
-        "sum",
-        "lt",
-        "add",
-    ]
+    assert [b.name for b in loop.find("each time").inside] == ["sum", "lt", "add"]
 
 
 # --- ONNX ---
@@ -228,30 +226,29 @@ def onnx_model(count: int) -> bytes:
         nodes += layer(i)
     nodes += [
         ob.node("Abs", [f"h{count}"], ["t"]),
-        ob.node("Constant", [], ["c"], value=(
-            "tensor", ob.tensor("", ob.BOOL, [], [True]))),
-        ob.node("If", ["c"], ["y"], then_branch=("graph", inner),
-                else_branch=("graph", other)),
-    ]  # fmt: skip
+        ob.node(
+            "Constant", [], ["c"], value=("tensor", ob.tensor("", ob.BOOL, [], [True]))
+        ),
+        ob.node(
+            "If",
+            ["c"],
+            ["y"],
+            then_branch=("graph", inner),
+            else_branch=("graph", other),
+        ),
+    ]
     shape = ob.value_info("h1", dims=["batch", 3])
     return ob.model(
         ob.graph(
             nodes,
             [ob.value_info("x", dims=["batch", 3])],
             [ob.value_info("y", dims=["batch", 3])],
-            [
-                ob.tensor(f"w{i}", ob.FLOAT, [3, 3], [0.0] * 9)
-                for i in range(count)
-            ],
+            [ob.tensor(f"w{i}", ob.FLOAT, [3, 3], [0.0] * 9) for i in range(count)],
         )
         + ob.field(13, shape),
         functions=[
             ob.function(
-                "Twice",
-                "mine",
-                ["a"],
-                ["b"],
-                [ob.node("Add", ["a", "a"], ["b"])],
+                "Twice", "mine", ["a"], ["b"], [ob.node("Add", ["a", "a"], ["b"])]
             )
         ],
         mine=1,
@@ -279,9 +276,7 @@ def test_an_onnx_model(tmp_path):
     assert [b.name for b in called.inside] == ["Add"]
 
 
-@pytest.mark.parametrize(
-    "name", ["a<b&c>\x01\x1b[2J", "\ud800 \uffff", "ü" * 99]
-)
+@pytest.mark.parametrize("name", ["a<b&c>\x01\x1b[2J", "\ud800 \uffff", "ü" * 99])
 def test_names_of_any_kind_are_valid_xml(tmp_path, name):
     raw = name.encode("utf-8", "surrogatepass")
     node = ob.field(4, raw) + ob.field(1, "x") + ob.field(2, "y")
@@ -292,17 +287,13 @@ def test_names_of_any_kind_are_valid_xml(tmp_path, name):
 
 
 def test_a_function_that_grows_is_refused(tmp_path):
-    functions = [
-        ob.function("f0", "m", ["a"], ["b"], [ob.node("Neg", ["a"], ["b"])])
-    ]
+    functions = [ob.function("f0", "m", ["a"], ["b"], [ob.node("Neg", ["a"], ["b"])])]
     for i in range(1, 40):
         twice = [
             ob.node(f"f{i - 1}", ["a"], ["c"], "m"),
             ob.node(f"f{i - 1}", ["c"], ["b"], "m"),
         ]
-        functions.append(
-            ob.function(f"f{i}", "m", ["a"], ["b"], twice, opset=1)
-        )
+        functions.append(ob.function(f"f{i}", "m", ["a"], ["b"], twice, opset=1))
     path = tmp_path / "grows.onnx"
     graph = ob.graph([ob.node("f39", ["x"], ["y"], "m")], ["x"], ["y"])
     path.write_bytes(ob.model(graph, functions=functions, m=1))
@@ -329,9 +320,7 @@ def golden(tmp_path: Path, name: str) -> Box:
 def test_an_exported_program(tmp_path):
     drawn = {b.name: b for b in golden(tmp_path, "cond.pt2").all()}
     branches = drawn["higher_order.cond"]
-    assert [b.name for b in branches.inside] == [
-        "true_graph_0", "false_graph_0",
-    ]  # fmt: skip
+    assert [b.name for b in branches.inside] == ["true_graph_0", "false_graph_0"]
     names = [b.name for b in branches.find("true_graph_0").inside]
     assert "aten.sin" in names
     assert drawn["x"].notes == ["float32[s77, 4]"]
@@ -340,17 +329,18 @@ def test_an_exported_program(tmp_path):
 def test_an_exported_program_of_its_own_modules(tmp_path):
     path = tmp_path / "own.pt2"
     net = torch.nn.Sequential(
-        *(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())
-          for _ in range(5))
-    )  # fmt: skip
+        *(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU()) for _ in range(5))
+    )
     torch.export.save(torch.export.export(net, (torch.zeros(2, 4),)), str(path))
     top = picture(path)
     (row,) = [b for b in top.inside if b.inside]
     assert (row.name, row.times) == ("0 … 4", 5)
     assert [b.name for b in row.inside] == ["0: aten.linear", "1: aten.relu"]
     assert row.inside[0].notes == [
-        "float32[2, 4]", "weight float32[4, 4]", "bias float32[4]",
-    ]  # fmt: skip
+        "float32[2, 4]",
+        "weight float32[4, 4]",
+        "bias float32[4]",
+    ]
 
 
 # --- what is refused ---
@@ -360,13 +350,7 @@ def test_what_is_no_program_is_refused(tmp_path):
     weights = ROOT / "tests/golden/weights.gguf"
     for words in ([str(weights)], []):
         done = subprocess.run(
-            [
-                str(COMMAND),
-                "info",
-                *words,
-                "--picture",
-                str(tmp_path / "o.svg"),
-            ],
+            [str(COMMAND), "info", *words, "--picture", str(tmp_path / "o.svg")],
             capture_output=True,
             text=True,
             timeout=60,

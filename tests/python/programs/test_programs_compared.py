@@ -47,15 +47,9 @@ def test_values(judge, want, have, same):
 
 @pytest.mark.parametrize(
     ("want", "have", "same"),
-    [
-        ("0.0123", "0.0124", True),
-        ("0.0123", "0.0126", False),
-        ("3", "4", False),
-    ],
+    [("0.0123", "0.0124", True), ("0.0123", "0.0126", False), ("3", "4", False)],
 )
-def test_printed_numbers_are_compared_to_their_last_digit(
-    judge, want, have, same
-):
+def test_printed_numbers_are_compared_to_their_last_digit(judge, want, have, same):
     def row(number):
         return line("x", f'[{{"text": "loss #", "printed": ["{number}"]}}]')
 

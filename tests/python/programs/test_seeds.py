@@ -13,9 +13,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAMS = {
-    path.stem: path for path in Path(__file__).parent.glob("seeds/*.py")
-}
+PROGRAMS = {path.stem: path for path in Path(__file__).parent.glob("seeds/*.py")}
 
 # Statements that need a GPU, after a prelude that does not.
 PRELUDE = """\
@@ -120,9 +118,7 @@ def test_positional_dtype_before_device_is_a_type_error(way, tmp_path):
 
 
 @ways
-@pytest.mark.parametrize(
-    "name", ["synchronize", "stream", "device_synchronize"]
-)
+@pytest.mark.parametrize("name", ["synchronize", "stream", "device_synchronize"])
 def test_program_that_synchronises_prints_its_tensor(name, way, tmp_path):
     done = run((SYNC / f"{name}.py").read_text("utf-8"), tmp_path, way)
     assert done.returncode == 0, done.stderr

@@ -73,9 +73,7 @@ def test_whole_recording_in_one_call(model):
     name = "cards/001.wav"
     _, samples = recordings.read(name)
     with hotaru.no_grad():
-        found = model.audio_forward(
-            hotaru.from_numpy(samples).unsqueeze(0), 16000
-        )
+        found = model.audio_forward(hotaru.from_numpy(samples).unsqueeze(0), 16000)
     assert deviation(found.numpy(), [GOLDEN["mono"][name]]) < TOLERANCE
 
 

@@ -27,8 +27,7 @@ def main() -> None:
     x = torch.linspace(-1, 1, 10).view(2, 5)
     part = torch.quantize_per_tensor(x, 0.1, 3, torch.quint8)[:, 1:]
     torch.save(
-        {"state": made.state_dict(), "x": x, "y": made[0](x), "part": part},
-        PLACE,
+        {"state": made.state_dict(), "x": x, "y": made[0](x), "part": part}, PLACE
     )
 
 

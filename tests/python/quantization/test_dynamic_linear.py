@@ -15,9 +15,7 @@ def weight_of(n, k, per_channel, zero=0):
     if per_channel:
         scales = torch.rand(n).double() * 0.02 + 0.001
         zeros = torch.arange(n) % 5 - 2 if zero else torch.zeros(n).long()
-        return torch.quantize_per_channel(
-            numbers, scales, zeros, 0, torch.qint8
-        )
+        return torch.quantize_per_channel(numbers, scales, zeros, 0, torch.qint8)
     return torch.quantize_per_tensor(numbers, 0.03, zero, torch.qint8)
 
 
@@ -39,9 +37,7 @@ def expected(x, weight, bias):
 
 @pytest.mark.parametrize("per_channel", [False, True])
 @pytest.mark.parametrize("zero", [0, 3])
-@pytest.mark.parametrize(
-    "shape", [(1, 7), (5, 64), (33, 300), (2, 3, 17), (9,)]
-)
+@pytest.mark.parametrize("shape", [(1, 7), (5, 64), (33, 300), (2, 3, 17), (9,)])
 def test_values(shape, per_channel, zero):
     torch.manual_seed(len(shape) + zero)
     x = torch.randn(shape) * 3 + 0.5
@@ -94,10 +90,7 @@ def test_graphs_see_each_call_s_range():
 
 def test_nothing_and_zeros():
     weight = weight_of(6, 10, True)
-    assert products.linear_dynamic(torch.ones(0, 10), weight, None).shape == (
-        0,
-        6,
-    )
+    assert products.linear_dynamic(torch.ones(0, 10), weight, None).shape == (0, 6)
     got = products.linear_dynamic(torch.zeros(3, 10), weight, None)
     assert torch.equal(got, torch.zeros(3, 6))
 
@@ -185,6 +178,5 @@ def test_scales_and_bias_are_applied_as_operators_would(rows, biased):
 )
 def test_errors_say_what_would_be_right(scale, bias, expected):
     with pytest.raises(RuntimeError) as error:
-        LINEAR(torch.ones(2, 8), torch.ones(4, 8).to(torch.int8), scale, None,
-               bias)  # fmt: skip
+        LINEAR(torch.ones(2, 8), torch.ones(4, 8).to(torch.int8), scale, None, bias)
     assert expected in str(error.value)

@@ -52,9 +52,7 @@ def test_joined_tensors_have_the_first_ones_scale(dtype):
 
 
 def test_small_numbers_of_which_results_are_known():
-    a = torch.quantize_per_tensor(
-        torch.tensor([1.0, 2.0]), 0.5, 0, torch.quint8
-    )
+    a = torch.quantize_per_tensor(torch.tensor([1.0, 2.0]), 0.5, 0, torch.quint8)
     assert quantized.add(a, a, 0.5, 0).dequantize().tolist() == [2, 4]
     assert quantized.mul(a, a, 0.5, 0).dequantize().tolist() == [1, 4]
     found = quantized.add.default(a, qb=a, scale=0.5, zero_point=1)
@@ -75,13 +73,22 @@ def test_operands_that_do_not_fit():
         (lambda: quantized.mul(a, other, 0.1, 0), RuntimeError, "same data"),
         (lambda: quantized.cat([a, other], 0, 0.1, 0), RuntimeError, "dtypes"),
         (lambda: quantized.add(a, a[:3], 0.1, 0), RuntimeError, "must match"),
-        (lambda: quantized.add(a, torch.ones(40, 5), 0.1, 0),
-         NotImplementedError, "quantized::add"),
-        (lambda: quantized.cat([], 0, None, None), NotImplementedError,
-         "quantized::cat"),
-        (lambda: quantized.add(channels, channels, 0.1, 0), RuntimeError,
-         "Only per tensor quantization"),
-    ):  # fmt: skip
+        (
+            lambda: quantized.add(a, torch.ones(40, 5), 0.1, 0),
+            NotImplementedError,
+            "quantized::add",
+        ),
+        (
+            lambda: quantized.cat([], 0, None, None),
+            NotImplementedError,
+            "quantized::cat",
+        ),
+        (
+            lambda: quantized.add(channels, channels, 0.1, 0),
+            RuntimeError,
+            "Only per tensor quantization",
+        ),
+    ):
         with pytest.raises(kind, match=text):
             call()
     with pytest.raises(AttributeError):

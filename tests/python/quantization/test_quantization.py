@@ -33,9 +33,7 @@ def _converted(hotaru, aq):
 
 @pytest.mark.parametrize("weights_only", [True, False])
 def test_a_state_that_pytorch_saved(hotaru, aq, weights_only):
-    found = hotaru.load(
-        GOLDEN / "quantized_state.pt", weights_only=weights_only
-    )
+    found = hotaru.load(GOLDEN / "quantized_state.pt", weights_only=weights_only)
     model = _converted(hotaru, aq)
     model.load_state_dict(found["state"])
     assert hotaru.allclose(model[0](found["x"]), found["y"], atol=1e-6)
@@ -93,11 +91,7 @@ def test_parts_of_a_file_have_to_fit(hotaru):
     from hotaru._quantized.pickling import rebuild
 
     tensor = hotaru.quantize_per_channel(
-        hotaru.randn(3, 4),
-        hotaru.ones(3),
-        hotaru.zeros(3).long(),
-        0,
-        hotaru.qint8,
+        hotaru.randn(3, 4), hotaru.ones(3), hotaru.zeros(3).long(), 0, hotaru.qint8
     )
     parts = list(tensor.__reduce_ex__(2)[1])
     scheme, scales, zero_points, _ = parts[4]
@@ -153,9 +147,7 @@ def test_modules_without_fixed_scales_say_so(hotaru, aq):
     with pytest.raises(NotImplementedError, match="is_reference=False"):
         aq.convert(model, is_reference=True)
     with pytest.raises(NotImplementedError, match="proj_size"):
-        aq.quantize_dynamic(
-            hotaru.nn.Sequential(hotaru.nn.LSTM(2, 3, proj_size=2))
-        )
+        aq.quantize_dynamic(hotaru.nn.Sequential(hotaru.nn.LSTM(2, 3, proj_size=2)))
 
 
 def test_slopes_apply_below_zero_alone(hotaru, aq):

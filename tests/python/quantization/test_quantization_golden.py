@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import outcomes
 
-FAMILIES = (
-    "quantization_module", "quantization_tensor", "quantization_workflow",
-)  # fmt: skip
+FAMILIES = ("quantization_module", "quantization_tensor", "quantization_workflow")
 
 test_same_as_pytorch = outcomes.same_as_pytorch(FAMILIES)
 test_records_are_current = outcomes.records_are_current(FAMILIES)

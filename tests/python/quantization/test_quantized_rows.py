@@ -9,11 +9,7 @@ def table_of(rows, width):
     torch.manual_seed(width)
     scales = torch.rand(rows) * 0.1 + 0.01
     return torch.quantize_per_channel(
-        torch.randn(rows, width) * 2,
-        scales,
-        torch.rand(rows) * 100,
-        0,
-        torch.quint8,
+        torch.randn(rows, width) * 2, scales, torch.rand(rows) * 100, 0, torch.quint8
     )
 
 

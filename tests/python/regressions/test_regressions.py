@@ -43,9 +43,7 @@ def read_programs(path: Path) -> list[Program]:
     return found
 
 
-PROGRAMS = [
-    p for path in sorted(HERE.glob("*.txt")) for p in read_programs(path)
-]
+PROGRAMS = [p for path in sorted(HERE.glob("*.txt")) for p in read_programs(path)]
 
 
 def test_names_are_said_once():
@@ -65,9 +63,7 @@ def test_program_prints_what_it_must(program, tmp_path):
     file.write_text(program.script, encoding="utf-8")
     folder = tmp_path / "empty"
     folder.mkdir()
-    command = (
-        ["bash", file] if shell else [sys.executable, "-m", "hotaru", file]
-    )
+    command = ["bash", file] if shell else [sys.executable, "-m", "hotaru", file]
     done = subprocess.run(
         command,
         cwd=folder,

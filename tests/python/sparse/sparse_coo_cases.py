@@ -216,11 +216,7 @@ t = u.clone(); t._values().zero_(); s(u), s(t)
 t = u.detach(); t._values().mul_(2); s(u)
 """
 
-_ALL = (
-    _MADE, _TEXTS, _SHAPES, _POINTWISE, _REDUCED, _PRODUCTS, _GRADIENTS, _COPIES
-)  # fmt: skip
+_ALL = (_MADE, _TEXTS, _SHAPES, _POINTWISE, _REDUCED, _PRODUCTS, _GRADIENTS, _COPIES)
 CASES = {
-    line: case(_NAMES + line)
-    for group in _ALL
-    for line in group.strip().splitlines()
+    line: case(_NAMES + line) for group in _ALL for line in group.strip().splitlines()
 }

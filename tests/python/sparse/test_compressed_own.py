@@ -77,9 +77,7 @@ def test_gradients_of_products(hotaru, layout):
     hotaru.testing.assert_close(b.grad, right.grad)
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), itertools.product(LAYOUTS, LAYOUTS)
-)
+@pytest.mark.parametrize(("first", "second"), itertools.product(LAYOUTS, LAYOUTS))
 def test_sums_of_any_two_layouts(hotaru, first, second):
     a, b = _some(hotaru, 4, 6), _some(hotaru, 6, 4).t().roll(1, 1)
     x, y = _in(a, first, hotaru), _in(b, second, hotaru)
@@ -119,18 +117,14 @@ def test_saved_and_loaded(hotaru, layout):
 def test_a_product_needs_no_strided_matrix(hotaru):
     n = 1 << 20  # n * n elements would be 4 TiB
     ends = hotaru.arange(n + 1)
-    x = hotaru.sparse_csr_tensor(
-        ends, hotaru.arange(n).flip(0), hotaru.ones(n), (n, n)
-    )
+    x = hotaru.sparse_csr_tensor(ends, hotaru.arange(n).flip(0), hotaru.ones(n), (n, n))
     v = hotaru.arange(float(n))
     assert hotaru.equal(x @ v, v.flip(0))
     twice = x @ x
     assert twice._nnz() == n
     assert hotaru.equal(twice.col_indices(), hotaru.arange(n))
     assert hotaru.equal((x + x).values(), hotaru.full((n,), 2.0))
-    other = hotaru.sparse_csr_tensor(
-        ends, hotaru.arange(n), hotaru.ones(n), (n, n)
-    )
+    other = hotaru.sparse_csr_tensor(ends, hotaru.arange(n), hotaru.ones(n), (n, n))
     assert (x + other)._nnz() == 2 * n
     assert float((x * other.to_sparse_csc()).sum()) == 0
 

@@ -85,9 +85,7 @@ def test_gradcheck_sees_a_wrong_sparse_gradient(hotaru):
     x = random_coo(torch, (3, 4), 5).coalesce().requires_grad_()
     for fast_mode in (False, True):
         with pytest.raises(RuntimeError, match="mismatch"):
-            torch.autograd.gradcheck(
-                Wrong.apply, x, masked=True, fast_mode=fast_mode
-            )
+            torch.autograd.gradcheck(Wrong.apply, x, masked=True, fast_mode=fast_mode)
     with pytest.raises(ValueError, match="Sparse output is not supported"):
         torch.autograd.gradcheck(lambda t: t * 2, x)
 
@@ -151,9 +149,7 @@ class _Parts:
 def test_workers_send_sparse_tensors(hotaru):
     torch = hotaru
     data = [random_coo(torch, (3, 4), n, seed=n) for n in range(4)]
-    loader = torch.utils.data.DataLoader(
-        _Parts(data), batch_size=None, num_workers=1
-    )
+    loader = torch.utils.data.DataLoader(_Parts(data), batch_size=None, num_workers=1)
     for sent, found in zip(data, loader):
         assert found.is_coalesced() == sent.is_coalesced()
         assert torch.equal(found._indices(), sent._indices())

@@ -40,7 +40,5 @@ def test_gradient_of_a_number():
 def test_gradients_add_up():
     x = torch.zeros(4, requires_grad=True)
     for index in ([1, 1], [3]):
-        torch.gather(
-            x, 0, torch.tensor(index), sparse_grad=True
-        ).sum().backward()
+        torch.gather(x, 0, torch.tensor(index), sparse_grad=True).sum().backward()
     assert x.grad.to_dense().tolist() == [0, 2, 0, 1]

@@ -65,10 +65,16 @@ GRAPHED = torch.compile(nn.Linear(8, 8).requires_grad_(False))
 WORK = {
     f.__name__.strip("_"): f
     for f in (
-        _draws, _gradients, _graph, _capture, _script, _queue, _parallel,
+        _draws,
+        _gradients,
+        _graph,
+        _capture,
+        _script,
+        _queue,
+        _parallel,
         _printing,
     )
-}  # fmt: skip
+}
 
 
 def _leave_lost_calls():

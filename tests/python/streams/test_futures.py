@@ -10,9 +10,7 @@ from hotaru.futures import Future, collect_all, wait_all
 
 import hotaru as torch
 
-PICKLED_MODULE = (
-    b"\x80\x02c__torch__\nM\n)\x81}X\x08\x00\x00\x00training\x88sb."
-)
+PICKLED_MODULE = b"\x80\x02c__torch__\nM\n)\x81}X\x08\x00\x00\x00training\x88sb."
 
 
 def script(methods: str):
@@ -276,9 +274,7 @@ def test_a_thread_that_helps_keeps_its_switches():
     try:
         for _ in range(5):
             forked(torch.ones(2))
-            torch.jit.wait(
-                torch.jit.fork(torch.jit.script(twice), torch.ones(1))
-            )
+            torch.jit.wait(torch.jit.fork(torch.jit.script(twice), torch.ones(1)))
             assert torch.is_autocast_cache_enabled()
     finally:
         torch.set_num_threads(threads)

@@ -9,9 +9,10 @@ from pathlib import Path
 def test_operators_and_layers_on_queued_streams():
     here = Path(__file__).parents[1]
     files = [
-        "ops/cases/test_ops_golden.py", "nn/test_nn_golden.py",
+        "ops/cases/test_ops_golden.py",
+        "nn/test_nn_golden.py",
         "core/dtypes/test_numeric.py",
-    ]  # fmt: skip
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--tb=short", "-x"]
         + ["-p", "no:cacheprovider"]

@@ -9,9 +9,19 @@ import hotaru as torch
 F = torch.nn.functional
 nn = torch.nn
 DTYPES = [
-    "uint8", "int8", "int16", "int32", "int64", "float16", "float32",
-    "float64", "bfloat16", "bool", "complex64", "complex128",
-]  # fmt: skip
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "bfloat16",
+    "bool",
+    "complex64",
+    "complex128",
+]
 
 
 def index(*shape):
@@ -82,11 +92,7 @@ CASES = {
         "cosine_similarity pairwise_distance linear",
         lambda x: (x, x),
     ),
-    **calls(
-        F,
-        "nll_loss cross_entropy multi_margin_loss",
-        lambda x: (x, index(4)),
-    ),
+    **calls(F, "nll_loss cross_entropy multi_margin_loss", lambda x: (x, index(4))),
     "multilabel_margin": lambda x: F.multilabel_margin_loss(x, index(4, 4)),
     "topk": lambda x: torch.topk(x, 2),
     "kthvalue": lambda x: torch.kthvalue(x, 2),
@@ -124,13 +130,7 @@ CASES = {
     },
     **{
         draw: (lambda x, draw=draw: getattr(x.clone(), draw)())
-        for draw in (
-            "uniform_",
-            "normal_",
-            "exponential_",
-            "random_",
-            "bernoulli_",
-        )
+        for draw in ("uniform_", "normal_", "exponential_", "random_", "bernoulli_")
     },
     # Windows and layers.
     "conv1d": lambda x: F.conv1d(x[None], x[None]),
@@ -147,20 +147,14 @@ CASES = {
     "fractional_max_pool2d": lambda x: F.fractional_max_pool2d(
         x[None, None], 2, output_size=2, _random_samples=x[None, :1, :2]
     ),
-    "max_unpool2d": lambda x: F.max_unpool2d(
-        x[None, None], index(1, 1, 4, 4), 2
-    ),
+    "max_unpool2d": lambda x: F.max_unpool2d(x[None, None], index(1, 1, 4, 4), 2),
     "lp_pool1d": lambda x: F.lp_pool1d(x, 2, 2),
     "pad": lambda x: F.pad(x, (1, 1)),
     "pad.reflect": lambda x: F.pad(x, (1, 1), "reflect"),
     "interpolate.nearest": lambda x: F.interpolate(x[None], 8),
     "interpolate.linear": lambda x: F.interpolate(x[None], 8, mode="linear"),
-    "interpolate.bicubic": lambda x: F.interpolate(
-        x[None, None], 8, mode="bicubic"
-    ),
-    "grid_sample": lambda x: F.grid_sample(
-        x[None, None], x.reshape(1, 4, 2, 2)
-    ),
+    "interpolate.bicubic": lambda x: F.interpolate(x[None, None], 8, mode="bicubic"),
+    "grid_sample": lambda x: F.grid_sample(x[None, None], x.reshape(1, 4, 2, 2)),
     "affine_grid": lambda x: F.affine_grid(x[None, :2, :3], (1, 1, 3, 3)),
     "unfold": lambda x: F.unfold(x[None, None], 2),
     "fold": lambda x: F.fold(x[None], (3, 3), 2),
@@ -170,13 +164,9 @@ CASES = {
     "instance_norm": lambda x: F.instance_norm(x[None]),
     "rms_norm": lambda x: F.rms_norm(x, (4,)),
     "local_response_norm": lambda x: F.local_response_norm(x[None], 2),
-    "attention": lambda x: F.scaled_dot_product_attention(
-        x[None], x[None], x[None]
-    ),
+    "attention": lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None]),
     "ctc_loss": lambda x: F.ctc_loss(x[:, None], index(1, 1), [4], [0]),
-    "cosine_embedding_loss": lambda x: F.cosine_embedding_loss(
-        x, x, torch.ones(4)
-    ),
+    "cosine_embedding_loss": lambda x: F.cosine_embedding_loss(x, x, torch.ones(4)),
     "lstm": lambda x: nn.LSTM(4, 4)(x[None]),
     "gru_cell": lambda x: nn.GRUCell(4, 4)(x),
     # Functions of the dtype alone.

@@ -28,14 +28,8 @@ LATE = {
         "index out of range in self",
     ),
     "take": (lambda x: torch.take(x, LONG([99])), "out of range: tried"),
-    "embedding": (
-        lambda x: F.embedding(LONG([9]), x),
-        "index out of range in self",
-    ),
-    "nll_loss": (
-        lambda x: F.nll_loss(x, LONG([0, 1, 9])),
-        "Target 9 is out of bounds",
-    ),
+    "embedding": (lambda x: F.embedding(LONG([9]), x), "index out of range in self"),
+    "nll_loss": (lambda x: F.nll_loss(x, LONG([0, 1, 9])), "Target 9 is out of bounds"),
     "cross_entropy": (
         lambda x: F.cross_entropy(x, LONG([0, 1, 9]), label_smoothing=0.1),
         "Target 9 is out of bounds",
@@ -104,9 +98,7 @@ LATE = {
         "index 9 is out of bounds",
     ),
     "masked_scatter": (
-        lambda x: torch.zeros(20).masked_scatter(
-            torch.ones(20) > 0, x.detach()
-        ),
+        lambda x: torch.zeros(20).masked_scatter(torch.ones(20) > 0, x.detach()),
         "Number of elements of source < number of ones in mask",
     ),
 }

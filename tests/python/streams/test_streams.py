@@ -189,9 +189,11 @@ def test_a_training_loop_on_a_stream_equals_the_default_one():
     def train():
         torch.manual_seed(1)
         model = torch.nn.Sequential(
-            torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Dropout(0.1),
+            torch.nn.Linear(4, 8),
+            torch.nn.Tanh(),
+            torch.nn.Dropout(0.1),
             torch.nn.Linear(8, 1),
-        )  # fmt: skip
+        )
         optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
         losses = []
         for _ in range(10):
@@ -289,9 +291,7 @@ VARIABLES = 4
 STREAMS = 3
 
 _step = st.tuples(
-    st.sampled_from(
-        ["add", "mul", "inplace", "view", "matmul", "copy", "draw", "cat"]
-    ),
+    st.sampled_from(["add", "mul", "inplace", "view", "matmul", "copy", "draw", "cat"]),
     st.integers(0, STREAMS - 1),
     st.integers(0, VARIABLES - 1),
     st.integers(0, VARIABLES - 1),
@@ -324,11 +324,7 @@ def run_program(steps, streams):
     return torch.stack(variables)
 
 
-@settings(
-    max_examples=PROGRAMS,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+@settings(max_examples=PROGRAMS, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(_step, min_size=1, max_size=40))
 def test_random_programs_equal_the_default_stream(steps):
     want = run_program(steps, None)

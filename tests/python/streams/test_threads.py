@@ -123,10 +123,7 @@ def test_invalid_environment_warns(name, value):
     result = python("print(torch.get_num_threads())", **{name: value})
     assert result.returncode == 0
     assert result.stdout == printed("print(torch.get_num_threads())") + "\n"
-    assert (
-        f"UserWarning: Invalid {name} variable value, '{value}'"
-        in result.stderr
-    )
+    assert f"UserWarning: Invalid {name} variable value, '{value}'" in result.stderr
 
 
 def test_affinity_limits_the_default():
@@ -137,9 +134,7 @@ def test_affinity_limits_the_default():
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_results_do_not_depend_on_the_back_end(backend):
-    built = printed("print(torch.__config__.parallel_info())").split("built: ")[
-        1
-    ]
+    built = printed("print(torch.__config__.parallel_info())").split("built: ")[1]
     if backend not in built.split(")")[0]:
         pytest.skip(f"{backend} is not part of this build")
     code = """

@@ -22,18 +22,13 @@ def _masked(lib, layout=None):
     rows = lib.tensor(ROWS)
     mask = lib.tensor(ROWS) != 0
     if layout is not None:
-        rows, mask = (
-            rows.to_sparse(layout=layout),
-            mask.to_sparse(layout=layout),
-        )
+        rows, mask = (rows.to_sparse(layout=layout), mask.to_sparse(layout=layout))
     return lib.masked.masked_tensor(rows, mask)
 
 
 def _channels(lib):
     scales, points = lib.tensor([0.5, 0.25]), lib.tensor([0, 1])
-    return lib.quantize_per_channel(
-        lib.tensor(ROWS), scales, points, 0, lib.qint8
-    )
+    return lib.quantize_per_channel(lib.tensor(ROWS), scales, points, 0, lib.qint8)
 
 
 def _compressed(lib, layout, *block):
@@ -47,9 +42,7 @@ def _distributed(lib, cut: bool):
     tensor = import_module(f"{lib.__name__}.distributed.tensor")
     mesh = import_module(f"{lib.__name__}.distributed.device_mesh")
     if not dist.is_initialized():
-        dist.init_process_group(
-            "gloo", store=dist.HashStore(), rank=0, world_size=1
-        )
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     mesh = mesh.init_device_mesh("cpu", (1,))
     placement = tensor.Shard(0) if cut else tensor.Replicate()
     return tensor.distribute_tensor(lib.tensor(ROWS), mesh, [placement])
@@ -80,7 +73,7 @@ KINDS = {
     "shard": lambda lib: _distributed(lib, True),
     "replicate": lambda lib: _distributed(lib, False),
     "fake": _fake,
-}  # fmt: skip
+}
 
 # Attributes, and methods that are called without arguments.
 ATTRIBUTES = """
@@ -149,9 +142,7 @@ QUESTIONS = {
     "detached": lambda lib, x: x.requires_grad_().detach().requires_grad,
     "wanted": lambda lib, x: x.requires_grad_().requires_grad,
     "leaf": lambda lib, x: x.requires_grad_().is_leaf,
-    "clone of wanted": lambda lib, x: (
-        x.requires_grad_().clone().grad_fn is not None
-    ),
+    "clone of wanted": lambda lib, x: x.requires_grad_().clone().grad_fn is not None,
     "hook": lambda lib, x: x.requires_grad_().register_hook(print) is not None,
     "hook after": lambda lib, x: (
         x.requires_grad_().register_post_accumulate_grad_hook(print) is not None
@@ -171,9 +162,7 @@ QUESTIONS = {
     "hash": lambda lib, x: hash(x) == id(x),
     "shallow copy": lambda lib, x: copy.copy(x).dtype,
     "deep copy": lambda lib, x: copy.deepcopy(x),
-    "copied attribute": lambda lib, x: (
-        setattr(x, "own", [1]) or copy.deepcopy(x).own
-    ),
+    "copied attribute": lambda lib, x: setattr(x, "own", [1]) or copy.deepcopy(x).own,
     "copied leaf": lambda lib, x: copy.deepcopy(x.requires_grad_()),
     "copied result": lambda lib, x: copy.deepcopy(x.requires_grad_().clone()),
     "data is set": lambda lib, x: setattr(x, "data", x.data) or x.dtype,

@@ -34,8 +34,7 @@ FUNCTIONS = {
     "split": lambda x: x.split(2, 1),
     "in_place": lambda x: x.clone().mul_(2).unsqueeze_(0),
     "conv": lambda x: F.conv2d(
-        x.view(1, 1, 3, 4).to(memory_format=torch.channels_last),
-        torch.ones(2, 1, 2, 2),
+        x.view(1, 1, 3, 4).to(memory_format=torch.channels_last), torch.ones(2, 1, 2, 2)
     ),
     "linear": lambda x: F.linear(x, torch.ones(5, 4)),
     "svd": lambda x: torch.linalg.svd(x),
@@ -188,9 +187,7 @@ def test_operators_of_ones_own():
             with pytest.raises(UnsupportedOperatorException, match="faked"):
                 f(x)
             library.register_fake(
-                "faked::f",
-                lambda x: x.new_empty(6, device=x.device),
-                lib=lib,
+                "faked::f", lambda x: x.new_empty(6, device=x.device), lib=lib
             )
             assert f(x).shape == (6,)
             assert f(x).is_cuda

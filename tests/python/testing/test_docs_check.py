@@ -13,12 +13,8 @@ ROOT = Path(__file__).parents[3]
 
 # A repository in which nothing is wrong.
 GOOD = {
-    "README.md": (
-        "# Lib\n\n[All](docs/README.md), [why](docs/why.md#the-cause).\n"
-    ),
-    "docs/README.md": (
-        "# Docs\n\n- [why](why.md)\n- [settings](environment.md)\n"
-    ),
+    "README.md": ("# Lib\n\n[All](docs/README.md), [why](docs/why.md#the-cause).\n"),
+    "docs/README.md": ("# Docs\n\n- [why](why.md)\n- [settings](environment.md)\n"),
     "docs/why.md": (
         "# Why\n\n## The `cause`\n\nIn `core/tensor.h`, `hotaru/core`, "
         "`tensor.h`, `core/{tensor,shape}.h`, `core/*.h`, `core/tensor`.\n"
@@ -32,8 +28,7 @@ GOOD = {
     "hotaru/core/tensor.h": '// getenv("HOTARU_MODE"), getenv("PATH")\n',
     "hotaru/core/shape.h": "",
     "python/hotaru/_mode.py": (
-        'import os\n\nMODES = ("OTHER_MODE",)\nfor m in MODES:\n'
-        "    os.environ.get(m)\n"
+        'import os\n\nMODES = ("OTHER_MODE",)\nfor m in MODES:\n    os.environ.get(m)\n'
     ),
     "python/hotaru/plain.py": 'TEXT = "NOT_READ"\n',
     "tests/python/test_mode.py": (
@@ -99,10 +94,7 @@ PLANTED = {
     ),
     "a source by its name alone": (
         {"docs/why.md": "# Why\n\n## The cause\n\n`tensors.h`, `_modes.py`\n"},
-        [
-            "docs/why.md:5: no source tensors.h",
-            "docs/why.md:5: no source _modes.py",
-        ],
+        ["docs/why.md:5: no source tensors.h", "docs/why.md:5: no source _modes.py"],
     ),
     "a path in a command": (
         {
@@ -121,10 +113,7 @@ PLANTED = {
     ),
     "a page to which nobody leads": (
         {"docs/alone.md": "# Alone\n"},
-        [
-            "docs/alone.md:1: no page leads here "
-            "from README.md or docs/README.md"
-        ],
+        ["docs/alone.md:1: no page leads here from README.md or docs/README.md"],
     ),
     "a page that a source names": (
         {"hotaru/core/shape.h": "// docs/why.md, docs/gone.md\n"},
@@ -190,11 +179,7 @@ def test_the_layers_are_drawn_as_they_are(checks):
     from layers import native_order
 
     files = ["hotaru/core/a.h", "hotaru/ops/sort/b.cpp", "cli/c.cpp"]
-    edges = {
-        files[0]: [],
-        files[1]: [(1, files[0])],
-        files[2]: [(1, files[1])],
-    }
+    edges = {files[0]: [], files[1]: [(1, files[0])], files[2]: [(1, files[1])]}
     picture = draw_layers.draw(files, edges)
     assert picture.count('class="dot"') == 2
     assert ">sort</text>" in picture
@@ -204,7 +189,5 @@ def test_the_layers_are_drawn_as_they_are(checks):
     edges["hotaru/core/d.h"] = []
     more = draw_layers.draw([*files, "hotaru/core/d.h"], edges)
     assert more == draw_layers.draw(files, edges)
-    assert all(
-        re.search(rf">{layer}</text>", picture) for layer in ("core", "ops")
-    )
+    assert all(re.search(rf">{layer}</text>", picture) for layer in ("core", "ops"))
     assert native_order.LAYERS[0] == "core"

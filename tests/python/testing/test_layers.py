@@ -58,10 +58,7 @@ def _lines(count: int, text: str = "") -> str:
 
 _PLANTED = {
     "upwards": (_low("from .top.make import build"), _ABOVE),
-    "upwards in a function": (
-        _low("def f():\n    from .top import make"),
-        _ABOVE,
-    ),
+    "upwards in a function": (_low("def f():\n    from .top import make"), _ABOVE),
     "upwards by the face": (_low("from . import build"), _ABOVE),
     "upwards by an attribute": (
         _low("import hotaru\nbuilt = hotaru.top.make.build"),
@@ -85,16 +82,9 @@ _PLANTED = {
         {"python/hotaru/new.py": ""},
         "hotaru.new: not in the order of packages",
     ),
-    "a module's name": (
-        _low("import_module('hotaru.top')"),
-        f"'hotaru.top' {_TEXT}",
-    ),
+    "a module's name": (_low("import_module('hotaru.top')"), f"'hotaru.top' {_TEXT}"),
     "a name from a neighbour on": (
-        {
-            "python/hotaru/top/make.py": (
-                _MAKE + "import_module('..low', __package__)"
-            )
-        },
+        {"python/hotaru/top/make.py": (_MAKE + "import_module('..low', __package__)")},
         f"'..low' {_TEXT}",
     ),
     "a name behind a constant": (
@@ -105,15 +95,9 @@ _PLANTED = {
         _low("TOP = 'hotaru.top'\nsys.modules.get(TOP)"),
         f"'hotaru.top' {_TEXT}",
     ),
-    "a name behind the package's": (
-        _low("import_module(f'{__package__}.top')"),
-        _TEXT,
-    ),
+    "a name behind the package's": (_low("import_module(f'{__package__}.top')"), _TEXT),
     "a loaded module": (_low("sys.modules['hotaru.top']"), _TEXT),
-    "a module that may be loaded": (
-        _low("sys.modules.get(f'hotaru.{x}')"),
-        _TEXT,
-    ),
+    "a module that may be loaded": (_low("sys.modules.get(f'hotaru.{x}')"), _TEXT),
     "a method by a text": (_low("_late('hotaru.top', 'build')"), _TEXT),
     "a row of no module": (
         _rows('"top.gone:build"'),
@@ -144,10 +128,7 @@ _PLANTED = {
         ),
         "'other' could be imported by hotaru.top.third",
     ),
-    "a name without a row": (
-        _low("lent('other')"),
-        "nobody lends 'other'",
-    ),
+    "a name without a row": (_low("lent('other')"), "nobody lends 'other'"),
     "a long function": (
         {"bench/long.py": _lines(80)},
         "bench/long.py:1: long has 81 lines",
@@ -155,6 +136,10 @@ _PLANTED = {
     "a long method": (
         {"bench/long.py": "class A:\n" + " async def f():\n" + "  pass\n" * 80},
         "f has 81 lines",
+    ),
+    "a line kept from the formatter": (
+        {"bench/kept.py": "x = [1,\n     2]  # fmt" + ": skip"},
+        "bench/kept.py:2: kept from the formatter",
     ),
 }
 _FINE = {
@@ -200,9 +185,7 @@ def _written(files: dict) -> list[str]:
 @pytest.mark.parametrize("case", _PLANTED)
 def test_what_is_planted_in_python_is_found(rules, case):
     files, message = _PLANTED[case]
-    found = rules[1].python_offences(
-        _written({**_PYTHON, **files}), order=_ORDER
-    )
+    found = rules[1].python_offences(_written({**_PYTHON, **files}), order=_ORDER)
     assert any(message in one for one in found), found
     assert all(one.count(":") >= 1 for one in found)
 
@@ -215,11 +198,7 @@ def test_what_is_right_in_python_is_not(rules, case):
 
 def test_a_part_of_a_package_may_stand_elsewhere(rules):
     files = _written(
-        {
-            **_PYTHON,
-            "python/hotaru/top/basis.py": "",
-            **_low("from .top import basis"),
-        }
+        {**_PYTHON, "python/hotaru/top/basis.py": "", **_low("from .top import basis")}
     )
     order = ("_late", "top.basis", "low", "top")
     assert rules[1].python_offences(files, order=order) == []
@@ -251,10 +230,7 @@ _PLANTED_NATIVE = {
         "a room above its own",
     ),
     "a circle": (
-        {
-            "hotaru/core/a.h": '#include "b.h"',
-            "hotaru/core/b.h": '#include "a.h"',
-        },
+        {"hotaru/core/a.h": '#include "b.h"', "hotaru/core/b.h": '#include "a.h"'},
         "circle hotaru/core/a.h -> hotaru/core/b.h -> hotaru/core/a.h",
     ),
     "no layer": ({"hotaru/other/a.h": ""}, "not in a layer"),

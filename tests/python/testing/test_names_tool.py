@@ -53,10 +53,15 @@ def test_groups_leave_out_what_they_say(groups):
     assert title("torch.AliasDb") == "Internals"
     assert title("torch.quantize_per_tensor") == "Quantisation"
     for name in (  # of every kind
-                 "torch.add", "torch.nn.Linear", "torch.Tensor.add",
-                 "torch.Generator", "torch.dtype", "torch.UntypedStorage",
-                 "torch.nn.DataParallel", "torch.jit.ScriptModule",
-    ):  # fmt: skip
+        "torch.add",
+        "torch.nn.Linear",
+        "torch.Tensor.add",
+        "torch.Generator",
+        "torch.dtype",
+        "torch.UntypedStorage",
+        "torch.nn.DataParallel",
+        "torch.jit.ScriptModule",
+    ):
         assert title(name) is None, name
 
 

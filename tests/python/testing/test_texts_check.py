@@ -75,8 +75,7 @@ def test_a_text_of_two_places_is_told_and_found(checks, tmp_path, monkeypatch):
     told = sorted(checks.repeated(python, 1, "Python"))
     assert [line.partition(": ")[0] for line in told] == ["a.py:5", "a.py:8"]
     assert checks.find("broken over two", python) == [
-        f"{name}.py:5: a text that is broken over two lines, got {{}}"
-        for name in "ab"
+        f"{name}.py:5: a text that is broken over two lines, got {{}}" for name in "ab"
     ]
     assert checks.find('"broken" over two lines, got 12', native)
     assert checks.find("Error: 1: what, (there) is", native)

@@ -10,9 +10,13 @@ import hotaru as torch
 
 def spec(sub="s", description="d", threads=2):
     return bench.TaskSpec(
-        "x+y", "pass", label="L", sub_label=sub, description=description,
+        "x+y",
+        "pass",
+        label="L",
+        sub_label=sub,
+        description=description,
         num_threads=threads,
-    )  # fmt: skip
+    )
 
 
 FIRST = bench.Measurement(10, [1e-4, 1.2e-4, 1.1e-4, 9e-5], spec())
@@ -98,8 +102,7 @@ def test_timers():
 def test_blocks_run_until_the_time_is_spent():
     told = []
     found = bench.Timer("pass", timer=Clock()).blocked_autorange(
-        callback=lambda number, time: told.append((number, time)),
-        min_run_time=5,
+        callback=lambda number, time: told.append((number, time)), min_run_time=5
     )
     assert len(found.raw_times) == 5
     assert told == [(found.number_per_run, 1.0)] * 5

@@ -21,10 +21,7 @@ def test_tensors_of_a_seed():
     ]
     steps = [_uniform(f"s{i}", 1, 3) for i in range(3)]
     fuzzer = benchmark.Fuzzer(
-        [
-            sizes, _uniform("dim", 1, 3, strict=True), steps,
-            _uniform("u", 0.5, 2),
-        ],
+        [sizes, _uniform("dim", 1, 3, strict=True), steps, _uniform("u", 0.5, 2)],
         [
             benchmark.FuzzedTensor(
                 "x",
@@ -40,7 +37,7 @@ def test_tensors_of_a_seed():
         ],
         [lambda params: params["k0"] != params["k1"]],
         seed=11,
-    )  # fmt: skip
+    )
     found = []
     for tensors, known, params in fuzzer.take(5):
         x, y = tensors["x"], tensors["y"]
@@ -67,19 +64,19 @@ def test_tensors_of_a_seed():
 def test_sparse_tensors_of_a_seed():
     fuzzer = benchmark.Fuzzer(
         [
-            _uniform("n", 3, 9), _uniform("density", 0.1, 0.5),
-            _uniform("coalesced", 0, 1), _uniform("sparse_dim", 1, 2),
+            _uniform("n", 3, 9),
+            _uniform("density", 0.1, 0.5),
+            _uniform("coalesced", 0, 1),
+            _uniform("sparse_dim", 1, 2),
         ],
         [
             benchmark.FuzzedSparseTensor(
                 "x", size=("n", 5, "n"), sparse_dim="sparse_dim"
             ),
-            benchmark.FuzzedSparseTensor(
-                "z", size=("n", 5), dtype=torch.float64
-            ),
+            benchmark.FuzzedSparseTensor("z", size=("n", 5), dtype=torch.float64),
         ],
         seed=4,
-    )  # fmt: skip
+    )
     found = []
     for tensors, known, _ in fuzzer.take(3):
         x, z = tensors["x"], tensors["z"]

@@ -22,17 +22,11 @@ HOOKS = pytest.mark.skipif(
     not hasattr(torch.autograd, "graph"),
     reason="this build has no autograd.graph.saved_tensors_hooks",
 )
-BOTH = pytest.mark.parametrize(
-    "reentrant", [True, pytest.param(False, marks=HOOKS)]
-)
+BOTH = pytest.mark.parametrize("reentrant", [True, pytest.param(False, marks=HOOKS)])
 
 
 def leaf(*shape):
-    return (
-        torch.arange(1.0, 1 + torch.Size(shape).numel())
-        .view(shape)
-        .requires_grad_()
-    )
+    return torch.arange(1.0, 1 + torch.Size(shape).numel()).view(shape).requires_grad_()
 
 
 class Counted:
@@ -113,9 +107,7 @@ def test_without_gradients_it_runs_once_and_keeps_nothing(reentrant):
 def test_a_reentrant_one_warns_where_nothing_requires_a_gradient():
     weight = leaf(2)
     with pytest.warns(UserWarning, match="None of the inputs have"):
-        result = checkpoint(
-            lambda a: a * weight, torch.ones(2), use_reentrant=True
-        )
+        result = checkpoint(lambda a: a * weight, torch.ones(2), use_reentrant=True)
     assert not result.requires_grad
 
 
@@ -152,18 +144,33 @@ def test_the_kind_has_to_be_said():
 @pytest.mark.parametrize(
     ("error", "text", "options"),
     [
-        (ValueError, "Unexpected keyword arguments: a,b",
-         {"use_reentrant": True, "a": 1, "b": 2}),
-        (ValueError, "`context_fn` or `debug` is only",
-         {"use_reentrant": True, "debug": True}),
-        (ValueError, "`context_fn` or `debug` is only",
-         {"use_reentrant": True, "context_fn": lambda: None}),
-        (ValueError, "should be one of ['default', 'none'], but got x",
-         {"use_reentrant": False, "determinism_check": "x"}),
-        (ValueError, "debug=True is incompatible with non-default context_fn",
-         {"use_reentrant": False, "debug": True, "context_fn": lambda: None}),
+        (
+            ValueError,
+            "Unexpected keyword arguments: a,b",
+            {"use_reentrant": True, "a": 1, "b": 2},
+        ),
+        (
+            ValueError,
+            "`context_fn` or `debug` is only",
+            {"use_reentrant": True, "debug": True},
+        ),
+        (
+            ValueError,
+            "`context_fn` or `debug` is only",
+            {"use_reentrant": True, "context_fn": lambda: None},
+        ),
+        (
+            ValueError,
+            "should be one of ['default', 'none'], but got x",
+            {"use_reentrant": False, "determinism_check": "x"},
+        ),
+        (
+            ValueError,
+            "debug=True is incompatible with non-default context_fn",
+            {"use_reentrant": False, "debug": True, "context_fn": lambda: None},
+        ),
     ],
-)  # fmt: skip
+)
 def test_refused_options(error, text, options):
     with pytest.raises(error) as found:
         checkpoint(torch.sin, leaf(2), **options)
@@ -247,9 +254,7 @@ def test_a_second_run_that_differs_is_told():
     ):
         functions = iter((before, now))
         result = checkpoint(
-            lambda a, functions=functions: next(functions)(a),
-            x,
-            use_reentrant=False,
+            lambda a, functions=functions: next(functions)(a), x, use_reentrant=False
         )
         # Tensors saved beyond the first run's are not seen with early stop.
         with (

@@ -16,9 +16,7 @@ def test_facts_are_those_of_this_process():
     assert facts.python_version.split()[0] in sys.version
     assert facts.is_cuda_available == str(torch.cuda.is_available())
     assert "pytest" not in facts.pip_packages
-    assert collect_env.get_pip_packages(patterns=("pytest",))[1].startswith(
-        "pytest"
-    )
+    assert collect_env.get_pip_packages(patterns=("pytest",))[1].startswith("pytest")
 
 
 def test_missing_commands_are_no_errors():

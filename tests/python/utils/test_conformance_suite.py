@@ -65,17 +65,15 @@ def _run(cls, *methods, **options):
     rows = []
     options = {"limit": 20, "budget": 100, **options}
     forked.run_tests(
-        tests, "test_conformance_suite", emit=lambda *r: rows.append(r),
-        **options,
-    )  # fmt: skip
+        tests, "test_conformance_suite", emit=lambda *r: rows.append(r), **options
+    )
     return {name.split(".")[1]: tuple(row) for name, *row in rows}
 
 
 def test_results_of_tests_in_children():
     rows = _run(
-        _Tests, "fails", "is_clean", "raises", "wraps", "crashes", "skips",
-        "has_parts",
-    )  # fmt: skip
+        _Tests, "fails", "is_clean", "raises", "wraps", "crashes", "skips", "has_parts"
+    )
     assert {name: row[0] for name, row in rows.items()} == {
         "fails": "F",
         "is_clean": "P",
@@ -144,15 +142,13 @@ def test_the_page_counts_by_file_and_names_what_is_missed():
     ("test", "text", "name"),
     [
         ("t", "MissingName: MISSING torch.a.b", "torch.a.b"),
-        ("t", "AttributeError: module 'hotaru.nn' has no attribute 'x'",
-         "torch.nn.x"),
-        ("t", "AttributeError: 'Tensor' object has no attribute 'x'",
-         "Tensor.x"),
+        ("t", "AttributeError: module 'hotaru.nn' has no attribute 'x'", "torch.nn.x"),
+        ("t", "AttributeError: 'Tensor' object has no attribute 'x'", "Tensor.x"),
         ("t", "ModuleNotFoundError: No module named 'torch.fx'", "torch.fx"),
         ("t_chalf", "TypeError: Missing", "torch.complex32"),
         ("t", "AssertionError: other", None),
     ],
-)  # fmt: skip
+)
 def test_missing_names_are_recognised(test, text, name):
     assert counts.missing_name(test, text) == name
 

@@ -32,26 +32,18 @@ CASES = {
         {"convolution": 6912, "convolution_backward": 20736},
     ),
     "transposed": (
-        lambda: F.conv_transpose2d(
-            R(2, 4, 6, 6), R(4, 3, 3, 3), R(6), groups=2
-        ),
+        lambda: F.conv_transpose2d(R(2, 4, 6, 6), R(4, 3, 3, 3), R(6), groups=2),
         {"convolution": 15552, "convolution_backward": 46656},
     ),
     "stride": (
         lambda: F.conv1d(R(2, 4, 9), R(6, 4, 3), stride=2),
         {"convolution": 1152, "convolution_backward": 2304},
     ),
-    "linear": (
-        lambda: F.linear(R(2, 3, 4), R(5, 4), R(5)),
-        {"addmm": 240, "mm": 480},
-    ),
+    "linear": (lambda: F.linear(R(2, 3, 4), R(5, 4), R(5)), {"addmm": 240, "mm": 480}),
     "no_bias": (lambda: F.linear(R(3, 4), R(5, 4)), {"mm": 360}),
     "vector": (lambda: torch.matmul(R(4), R(4, 5)), {"mm": 120}),
     "folded": (lambda: torch.matmul(R(2, 3, 4), R(4, 5)), {"mm": 720}),
-    "batches": (
-        lambda: torch.matmul(R(2, 2, 3, 4), R(2, 1, 4, 5)),
-        {"bmm": 1440},
-    ),
+    "batches": (lambda: torch.matmul(R(2, 2, 3, 4), R(2, 1, 4, 5)), {"bmm": 1440}),
     "mv": (lambda: torch.mv(R(3, 5), R(5)), {}),
     "one_wanted": (lambda: R(3, 4).mm(torch.randn(4, 5)), {"mm": 240}),
     "baddbmm": (
@@ -67,14 +59,8 @@ CASES = {
         lambda: torch.linalg.multi_dot([R(2, 3), R(3, 5), R(5, 6)]),
         {"mm": 540},
     ),
-    "gru": (
-        lambda: nn.GRU(4, 5)(R(3, 2, 4))[0],
-        {"addmm": 1620, "mm": 2940},
-    ),
-    "rnn": (
-        lambda: nn.RNN(4, 5)(R(3, 2, 4))[0],
-        {"addmm": 540, "mm": 980},
-    ),
+    "gru": (lambda: nn.GRU(4, 5)(R(3, 2, 4))[0], {"addmm": 1620, "mm": 2940}),
+    "rnn": (lambda: nn.RNN(4, 5)(R(3, 2, 4))[0], {"addmm": 540, "mm": 980}),
     # With PyTorch's kernel of plain products, as hotaru's is.
     "attention": (
         lambda: F.scaled_dot_product_attention(

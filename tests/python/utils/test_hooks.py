@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hotaru.utils.hooks import (
-    BackwardHook,
-    unserializable_hook,
-    warn_if_has_hooks,
-)
+from hotaru.utils.hooks import BackwardHook, unserializable_hook, warn_if_has_hooks
 from hotaru.utils.show_pickle import FakeClass
 
 import hotaru as torch

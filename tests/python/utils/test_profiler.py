@@ -14,11 +14,7 @@ import time
 import weakref
 
 import pytest
-from hotaru.autograd.profiler_util import (
-    EventList,
-    FunctionEvent,
-    FunctionEventAvg,
-)
+from hotaru.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg
 from hotaru.profiler import ProfilerAction, profile, record_function
 from hotaru.profiler._inner.body import Row
 from hotaru.profiler._operators import _events_of
@@ -43,9 +39,16 @@ def test_operators_that_python_calls():
         hotaru.nn.functional.dropout(y, 0.5)
     hotaru.ones(3)  # not in it
     assert _operators(prof) == [
-        "aten::mul", "aten::sub", "aten::linear", "aten::add_", "aten::rsub",
-        "aten::select", "aten::slice", "aten::sum", "aten::dropout",
-    ]  # fmt: skip
+        "aten::mul",
+        "aten::sub",
+        "aten::linear",
+        "aten::add_",
+        "aten::rsub",
+        "aten::select",
+        "aten::slice",
+        "aten::sum",
+        "aten::dropout",
+    ]
     assert not hotaru.overrides._get_current_function_mode_stack()
 
 
@@ -168,8 +171,9 @@ def test_steps_are_ranges_and_counted():
             tracker.increment_step("another")
             p.step()
     assert [e.name for e in p.events() if e.is_range] == [
-        "ProfilerStep#1", "ProfilerStep#2",
-    ]  # fmt: skip
+        "ProfilerStep#1",
+        "ProfilerStep#2",
+    ]
     assert tracker.current_step() == before + 3
     assert tracker.erase_step_count("another")
     assert not tracker.erase_step_count("another")
@@ -181,9 +185,7 @@ def test_schedule_without_the_first_wait():
     )
     none, warm = ProfilerAction.NONE, ProfilerAction.WARMUP
     save = ProfilerAction.RECORD_AND_SAVE
-    assert list(map(plan, range(8))) == [
-        none, warm, save, none, none, warm, save, none,
-    ]  # fmt: skip
+    assert list(map(plan, range(8))) == [none, warm, save, none, none, warm, save, none]
 
 
 def _event(number, start, end, thread=0, name="f"):
@@ -196,8 +198,7 @@ def test_what_lies_in_what():
     """As in PyTorch 2.13: what only overlaps is not inside."""
     spans = [(0, 1, 1), (1, 2, 1), (0, 2, 0), (1, 2, 0), (1, 3, 0)]
     events = EventList(
-        _event(i, start, end, thread)
-        for i, (start, end, thread) in enumerate(spans)
+        _event(i, start, end, thread) for i, (start, end, thread) in enumerate(spans)
     )
     events._populate_cpu_children()
     inside = [[child.id for child in e.cpu_children] for e in events]
@@ -221,9 +222,7 @@ def test_times_count_from_the_start(monkeypatch):
 def test_what_a_call_is_made_of_lies_in_it(work):
     """Whatever the rounding of its time."""
     one = Row("view", [], [], (), False, 1, 0)
-    rows = tuple(
-        Row("reshape", [], [], (one, one), i == work, 3, 0) for i in range(4)
-    )
+    rows = tuple(Row("reshape", [], [], (one, one), i == work, 3, 0) for i in range(4))
     for i in range(100):
         start = 73452697049.643 + i / 7
         call = _event(0, start, start + 0.02 * (i + 1))
@@ -250,8 +249,14 @@ def test_table():
     text = events.key_averages().table(sort_by="self_cpu_time_total")
     lines = text.splitlines()
     assert lines[3].split() == [
-        "f", "70.00%", "7.000us", "100.00%", "10.000us", "10.000us", "1",
-    ]  # fmt: skip
+        "f",
+        "70.00%",
+        "7.000us",
+        "100.00%",
+        "10.000us",
+        "10.000us",
+        "1",
+    ]
     assert lines[4].split()[:3] == ["inside", "30.00%", "3.000us"]
     assert lines[-1] == "Self CPU time total: 10.000us"
     top = events.table(header="TEST", top_level_events_only=True)

@@ -5,12 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hotaru.profiler import (
-    DeviceType,
-    ProfilerAction,
-    ProfilerActivity,
-    profile,
-)
+from hotaru.profiler import DeviceType, ProfilerAction, ProfilerActivity, profile
 
 import hotaru as torch
 from hotaru.autograd import profiler, profiler_util
@@ -20,9 +15,15 @@ def _pair(**details):
     """An event of 10 us with one of 3 us inside, each with a kernel."""
     outer = profiler.FunctionEvent(1, "a", 0, 0.0, 10.0, **details)
     inner = profiler.FunctionEvent(
-        2, "b", 0, 1.0, 4.0, cpu_memory_usage=7, device_memory_usage=3,
+        2,
+        "b",
+        0,
+        1.0,
+        4.0,
+        cpu_memory_usage=7,
+        device_memory_usage=3,
         use_device=details.get("use_device"),
-    )  # fmt: skip
+    )
     outer.append_cpu_child(inner)
     inner.set_cpu_parent(outer)
     outer.append_kernel("k", 0, 5.0)
@@ -43,10 +44,13 @@ def _pair(**details):
 def test_times_and_memory_of_an_event(details, wanted):
     event, inner = _pair(**details)
     found = [
-        event.cpu_time_total, event.self_cpu_time_total,
-        event.device_time_total, event.self_device_time_total,
-        event.self_cpu_memory_usage, event.self_device_memory_usage,
-    ]  # fmt: skip
+        event.cpu_time_total,
+        event.self_cpu_time_total,
+        event.device_time_total,
+        event.self_device_time_total,
+        event.self_cpu_memory_usage,
+        event.self_device_memory_usage,
+    ]
     assert found == wanted
     assert event.kernels == [("k", 0, 5.0)]
     assert inner.cpu_parent is event
@@ -73,9 +77,7 @@ def test_texts_of_times():
 
 def test_events_of_devices_have_no_part_in_the_tree():
     event = _pair()[0]
-    device = profiler.FunctionEvent(
-        3, "g", 0, 2.0, 9.0, device_type=DeviceType.CUDA
-    )
+    device = profiler.FunctionEvent(3, "g", 0, 2.0, 9.0, device_type=DeviceType.CUDA)
     with pytest.raises(AssertionError, match="child device_type to be CPU"):
         event.append_cpu_child(device)
     with pytest.raises(AssertionError, match=r"^Expected device_type to be CP"):
@@ -186,9 +188,15 @@ def test_older_ways_to_ask_for_cuda():
 
 def _device_event(number, name, start, end, **details):
     return profiler.FunctionEvent(
-        number, name, 0, start, end, device_type=DeviceType.CUDA,
-        use_device="cuda", **details,
-    )  # fmt: skip
+        number,
+        name,
+        0,
+        start,
+        end,
+        device_type=DeviceType.CUDA,
+        use_device="cuda",
+        **details,
+    )
 
 
 def test_columns_of_devices():
@@ -199,20 +207,23 @@ def test_columns_of_devices():
     events = profiler.EventList([outer, inner, marked, *kernels])
     rows = events.key_averages()
     assert [(row.key, row.device_type.name) for row in rows] == [
-        ("a", "CPU"), ("b", "CPU"), ("mark", "CUDA"), ("k", "CUDA"),
+        ("a", "CPU"),
+        ("b", "CPU"),
+        ("mark", "CUDA"),
+        ("k", "CUDA"),
         ("a", "CUDA"),
-    ]  # fmt: skip
+    ]
     lines = rows.table(sort_by="cuda_time_total").splitlines()
     titles = [title.strip() for title in lines[1].split("  ") if title]
     assert titles[-5:] == [
-        "Self CUDA", "Self CUDA %", "CUDA total", "CUDA time avg", "# of Calls",
-    ]  # fmt: skip
-    assert [line.split()[0] for line in lines[3:8]] == [
-        "a", "mark", "k", "b", "a",
-    ]  # fmt: skip
-    assert lines[3].split()[-5:] == [
-        "5.000us", "71.43%", "7.000us", "7.000us", "1",
-    ]  # fmt: skip
+        "Self CUDA",
+        "Self CUDA %",
+        "CUDA total",
+        "CUDA time avg",
+        "# of Calls",
+    ]
+    assert [line.split()[0] for line in lines[3:8]] == ["a", "mark", "k", "b", "a"]
+    assert lines[3].split()[-5:] == ["5.000us", "71.43%", "7.000us", "7.000us", "1"]
     assert lines[-1] == "Self CUDA time total: 7.000us"
     first = rows.table(sort_by="self_device_time_total").splitlines()[3]
     assert first.split()[0] == "mark"

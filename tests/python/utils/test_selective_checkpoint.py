@@ -10,10 +10,7 @@ import gc
 import weakref
 
 import pytest
-from hotaru.utils._python_dispatch import (
-    TorchDispatchMode,
-    _get_current_dispatch_mode,
-)
+from hotaru.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 from hotaru.utils.checkpoint import (
     SAC_IGNORED_OPS,
     CheckpointPolicy,
@@ -84,9 +81,7 @@ def test_what_is_kept_runs_once():
 
     x, w = leaf(3, 3), leaf(3, 3)
     with counts:
-        out = selective(
-            lambda a, b: a.mm(b).sin().mm(b).cos(), x, w, policy=policy
-        )
+        out = selective(lambda a, b: a.mm(b).sin().mm(b).cos(), x, w, policy=policy)
     assert counts.calls["aten::mm"] == 2
     with counts:
         out.sum().backward()
@@ -132,19 +127,14 @@ def test_writes_between_the_runs():
         out.sum().backward()
     x = leaf(3)
     (want,) = torch.autograd.grad(f(x).sum(), x)
-    for kept in (
-        [aten.mul_.Tensor],
-        [aten.mul_.Tensor, aten.sin.default],
-    ):
+    for kept in ([aten.mul_.Tensor], [aten.mul_.Tensor, aten.sin.default]):
         out = selective(f, x, policy=kept, allow_cache_entry_mutation=True)
         (got,) = torch.autograd.grad(out.sum(), x)
         assert torch.equal(got, want)
 
 
 def test_one_backward_pass():
-    out = selective(
-        lambda x: x.sin().cos().exp(), leaf(3), policy=[aten.sin.default]
-    )
+    out = selective(lambda x: x.sin().cos().exp(), leaf(3), policy=[aten.sin.default])
     out.sum().backward(retain_graph=True)
     with pytest.raises(RuntimeError, match="Trying to backward an extra time"):
         out.sum().backward(retain_graph=True)
@@ -168,9 +158,7 @@ def test_runs_that_differ():
         return x.cos().exp() if len(runs) % 2 else x.tan().exp()
 
     out = selective(g, leaf(3), policy=POLICIES["all"])
-    with pytest.raises(
-        RuntimeError, match=r"aten\.tan\.default encountered dur"
-    ):
+    with pytest.raises(RuntimeError, match=r"aten\.tan\.default encountered dur"):
         out.sum().backward()
 
 
@@ -210,15 +198,11 @@ def test_operators_defined_in_python():
 
         twice_sin.register_autograd(
             lambda ctx, grad: grad * 2 * ctx.saved_tensors[0].cos(),
-            setup_context=lambda ctx, inputs, output: ctx.save_for_backward(
-                *inputs
-            ),
+            setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
         )
         x = leaf(3)
         op = torch.ops.selective_tests.twice_sin.default
-        out = selective(
-            lambda x: (twice_sin(x) * x.exp()).sin(), x, policy=[op]
-        )
+        out = selective(lambda x: (twice_sin(x) * x.exp()).sin(), x, policy=[op])
         (got,) = torch.autograd.grad(out.sum(), x)
         assert len(runs) == 1
         (want,) = torch.autograd.grad((twice_sin(x) * x.exp()).sin().sum(), x)
@@ -226,13 +210,9 @@ def test_operators_defined_in_python():
 
 
 def test_what_is_refused():
-    with pytest.raises(
-        ValueError, match=r"be an OpOverload but got: 2 of type"
-    ):
+    with pytest.raises(ValueError, match=r"be an OpOverload but got: 2 of type"):
         create_selective_checkpoint_contexts([2])
-    with pytest.raises(
-        ValueError, match=r"Packet to a specific OpOverload.For"
-    ):
+    with pytest.raises(ValueError, match=r"Packet to a specific OpOverload.For"):
         create_selective_checkpoint_contexts([aten.sin])
     with pytest.raises(TypeError, match=r"either a function or a list of ops."):
         create_selective_checkpoint_contexts(2)

@@ -60,9 +60,7 @@ def test_fewer_buckets_hold_the_same_values(tmp_path):
     assert sum(few.histo.bucket) == sum(every.histo.bucket) == 100
     assert list(few.histo.bucket[:3]) == [0, 21, 15]
     assert list(three.histo.bucket) == [0, 30, 30, 30, 10]
-    assert list(three.histo.bucket_limit) == pytest.approx(
-        [-3, -0.6, 1.8, 4.2, 5]
-    )
+    assert list(three.histo.bucket_limit) == pytest.approx([-3, -0.6, 1.8, 4.2, 5])
 
 
 def test_a_complex_number_is_no_scalar(tmp_path):

@@ -89,16 +89,17 @@ def test_precision_and_recall(tmp_path):
     with SummaryWriter(str(tmp_path)) as writer:
         writer.add_pr_curve("p", labels, predictions, num_thresholds=3)
         writer.add_pr_curve(
-            "w", labels, predictions, num_thresholds=3,
+            "w",
+            labels,
+            predictions,
+            num_thresholds=3,
             weights=hotaru.tensor([1.0, 2.0, 3.0, 4.0, 5.0]),
-        )  # fmt: skip
+        )
         writer.add_pr_curve("p", labels, predictions, num_thresholds=500)
     plain, weighted, fine = summaries(tmp_path)
     rows = np.array(plain.tensor.float_val).reshape(6, 3)
     # Above 0, 0.5 and 1: hits, false alarms, right and wrong rejections.
-    assert rows[:4].tolist() == [
-        [3, 2, 0], [2, 1, 0], [0, 1, 2], [0, 1, 3]
-    ]  # fmt: skip
+    assert rows[:4].tolist() == [[3, 2, 0], [2, 1, 0], [0, 1, 2], [0, 1, 3]]
     assert rows[4].tolist() == pytest.approx([0.6, 2 / 3, 0])
     assert rows[5].tolist() == pytest.approx([1, 2 / 3, 0])
     rows = np.array(weighted.tensor.float_val).reshape(6, 3)
@@ -132,9 +133,12 @@ def test_sound_and_pictures(tmp_path):
     with SummaryWriter(str(tmp_path)) as writer:
         writer.add_audio("s", hotaru.tensor([0.0, 0.5, -1.0]), sample_rate=100)
         writer.add_image_with_boxes(
-            "b", hotaru.zeros(3, 20, 30), hotaru.tensor([[2, 3, 10, 12]]),
-            rescale=2, labels="it",
-        )  # fmt: skip
+            "b",
+            hotaru.zeros(3, 20, 30),
+            hotaru.tensor([[2, 3, 10, 12]]),
+            rescale=2,
+            labels="it",
+        )
         writer.add_video("v", hotaru.rand(3, 2, 3, 4, 5), fps=5)
     sound, boxes, film = summaries(tmp_path)
     with wave.open(io.BytesIO(sound.audio.encoded_audio_string)) as file:
@@ -154,15 +158,15 @@ def test_embeddings(tmp_path):
     with SummaryWriter(str(tmp_path)) as writer:
         writer.add_embedding(points, ["a", "b", "c"], global_step=1, tag="x/y")
         writer.add_embedding(
-            points, [["a", 1], ["b", 2], ["c", 3]],
-            label_img=hotaru.rand(3, 3, 4, 4), metadata_header=["n", "k"],
-        )  # fmt: skip
+            points,
+            [["a", 1], ["b", 2], ["c", 3]],
+            label_img=hotaru.rand(3, 3, 4, 4),
+            metadata_header=["n", "k"],
+        )
         with pytest.raises(AssertionError, match="#labels"):
             writer.add_embedding(points, ["a"], global_step=2)
     first = tmp_path / "00001" / "x%2fy"
-    assert (
-        first / "tensors.tsv"
-    ).read_text() == "0.0\t1.0\n2.0\t3.0\n4.0\t5.0\n"
+    assert (first / "tensors.tsv").read_text() == "0.0\t1.0\n2.0\t3.0\n4.0\t5.0\n"
     assert (first / "metadata.tsv").read_text() == "a\nb\nc\n"
     second = tmp_path / "00000" / "default"
     assert (second / "metadata.tsv").read_text().startswith("n\tk\na\t1\n")
@@ -183,8 +187,9 @@ def test_graph(tmp_path):
     nodes = {x.name: x for x in GraphDef.FromString(event.graph_def).node}
     linear = [x for x in nodes.values() if x.op == "aten::linear"]
     assert [x.name.rpartition("/")[0] for x in linear] == [
-        "Sequential/Linear[0]", "Sequential/Linear[2]"
-    ]  # fmt: skip
+        "Sequential/Linear[0]",
+        "Sequential/Linear[2]",
+    ]
     # Whatever a node names is a node, from the output back to the input.
     assert all(name in nodes for x in nodes.values() for name in x.input)
     reached, wanted = set(), ["output/output.1"]

@@ -21,9 +21,7 @@ def test_every_thread_warms_up_and_the_calls_are_shared():
     bench = torch.utils.ThroughputBenchmark(module)
     bench.add_input(torch.tensor(2.0), scale=3)
     bench.add_input(torch.tensor(5.0), scale=1)
-    stats = bench.benchmark(
-        num_calling_threads=3, num_warmup_iters=4, num_iters=7
-    )
+    stats = bench.benchmark(num_calling_threads=3, num_warmup_iters=4, num_iters=7)
     assert stats.num_iters == 7
     assert len(calls) == 3 * 4 + 7
     assert len({thread for thread, _ in calls}) == 3

@@ -3,10 +3,7 @@
 import gc
 
 import pytest
-from hotaru.utils._python_dispatch import (
-    TorchDispatchMode,
-    is_in_torch_dispatch_mode,
-)
+from hotaru.utils._python_dispatch import TorchDispatchMode, is_in_torch_dispatch_mode
 from hotaru.utils.weak import (
     TensorWeakRef,
     WeakIdKeyDictionary,

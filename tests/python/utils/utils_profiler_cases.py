@@ -6,11 +6,26 @@ import importlib
 
 # Operators that allocate, fill and convert have no rows of their own here, nor
 # have views that reductions take of their results.
-_LEFT_OUT = frozenset((
-    "_local_scalar_dense", "_to_copy", "copy_", "empty", "empty_like",
-    "empty_strided", "fill_", "item", "resize_", "resize_as_", "resolve_conj",
-    "to", "zero_", "squeeze_", "broadcast_tensors", "result_type",
-))  # fmt: skip
+_LEFT_OUT = frozenset(
+    (
+        "_local_scalar_dense",
+        "_to_copy",
+        "copy_",
+        "empty",
+        "empty_like",
+        "empty_strided",
+        "fill_",
+        "item",
+        "resize_",
+        "resize_as_",
+        "resolve_conj",
+        "to",
+        "zero_",
+        "squeeze_",
+        "broadcast_tensors",
+        "result_type",
+    )
+)
 _REDUCTIONS = ("aten::sum", "aten::std", "aten::amax")
 # Convolutions are computed by other operators, depending on the machine; the
 # place where indices of rows are looked up is a detail, too.
@@ -42,9 +57,7 @@ def _case(name: str, make):
         profiler = importlib.import_module(f"{lib.__name__}.profiler")
         call = make(lib, lib.nn.functional)
         activities = [profiler.ProfilerActivity.CPU]
-        with profiler.profile(
-            activities=activities, record_shapes=True
-        ) as prof:
+        with profiler.profile(activities=activities, record_shapes=True) as prof:
             call()
         tops = [
             e
@@ -114,9 +127,7 @@ _CASES = {
     "dropout off": _on(_X)(lambda lib, f, x: f.dropout(x, 0.25, False)),
     "pad": _on(_X)(lambda lib, f, x: f.pad(x, (1, 2))),
     "avg_pool2d": _on(_IMAGE)(lambda lib, f, x: f.avg_pool2d(x, 2)),
-    "adaptive_avg_pool2d": _on(_IMAGE)(
-        lambda lib, f, x: f.adaptive_avg_pool2d(x, 2)
-    ),
+    "adaptive_avg_pool2d": _on(_IMAGE)(lambda lib, f, x: f.adaptive_avg_pool2d(x, 2)),
     "adaptive_avg_pool2d one": _on(_IMAGE)(
         lambda lib, f, x: f.adaptive_avg_pool2d(x, 1)
     ),
@@ -171,9 +182,7 @@ _CASES = {
             ((1, 2, 3, 4), (1, 2, 4, 2), " same"),
         )
     },
-    "matmul turned": _on((2, 3, 4), _X)(
-        lambda lib, f, x, y: x.transpose(0, 1) @ y
-    ),
+    "matmul turned": _on((2, 3, 4), _X)(lambda lib, f, x, y: x.transpose(0, 1) @ y),
     "linear": _on((3, 4), (5, 4), (5,))(lambda lib, f, *t: f.linear(*t)),
     "linear plain": _on((3, 4), (5, 4))(lambda lib, f, *t: f.linear(*t)),
     "linear 3": _on((2, 3, 4), (5, 4), (5,))(lambda lib, f, *t: f.linear(*t)),
@@ -211,9 +220,7 @@ _CASES = {
         lambda lib, f, *t: f.conv2d(*t, padding="same")
     ),
     "conv2d single": _on((3, 8, 8), _KERNEL)(lambda lib, f, *t: f.conv2d(*t)),
-    "conv3d": _on((1, 2, 4, 4, 4), (2, 2, 2, 2, 2))(
-        lambda lib, f, *t: f.conv3d(*t)
-    ),
+    "conv3d": _on((1, 2, 4, 4, 4), (2, 2, 2, 2, 2))(lambda lib, f, *t: f.conv3d(*t)),
     "conv_transpose2d": _on((1, 2, 5, 5), _KERNEL)(
         lambda lib, f, *t: f.conv_transpose2d(*t, stride=2, output_padding=1)
     ),
@@ -232,14 +239,10 @@ _CASES = {
     ),
     "softmax": _on(_X)(lambda lib, f, x: lib.softmax(x, -1)),
     "softmax of f": _on(_X)(lambda lib, f, x: f.softmax(x, 0)),
-    "softmax dtype": _on(_X)(
-        lambda lib, f, x: f.softmax(x, 0, dtype=lib.float64)
-    ),
+    "softmax dtype": _on(_X)(lambda lib, f, x: f.softmax(x, 0, dtype=lib.float64)),
     "log_softmax": _on(_X)(lambda lib, f, x: f.log_softmax(x, 1)),
     "embedding": _on(_X)(lambda lib, f, x: f.embedding(_indices(lib, 3), x)),
-    "embedding rows": _on(_X)(
-        lambda lib, f, x: f.embedding(_indices(lib, 2, 3), x)
-    ),
+    "embedding rows": _on(_X)(lambda lib, f, x: f.embedding(_indices(lib, 2, 3), x)),
     # Losses.
     "cross_entropy_loss": _on(_X)(
         lambda lib, f, x: f.cross_entropy(x, _indices(lib, 4))
@@ -250,9 +253,7 @@ _CASES = {
     "cross_entropy_loss row": _on((1, 3, 2))(
         lambda lib, f, x: f.cross_entropy(x, _indices(lib, 1, 2))
     ),
-    "cross_entropy_loss shares": _on(_X)(
-        lambda lib, f, x: f.cross_entropy(x, x)
-    ),
+    "cross_entropy_loss shares": _on(_X)(lambda lib, f, x: f.cross_entropy(x, x)),
     "nll_loss_nd": _on(_X)(lambda lib, f, x: f.nll_loss(x, _indices(lib, 4))),
     **{
         f"{name} {reduction}": _on(_X)(
@@ -263,9 +264,7 @@ _CASES = {
         for name in ("mse_loss", "smooth_l1_loss", "huber_loss", "kl_div")
         for reduction in ("mean", "sum", "none")
     },
-    "binary_cross_entropy": _on(_X)(
-        lambda lib, f, x: f.binary_cross_entropy(x, x)
-    ),
+    "binary_cross_entropy": _on(_X)(lambda lib, f, x: f.binary_cross_entropy(x, x)),
     # Tensors from numbers.
     "ones": _on()(lambda lib, f: lib.ones(2, 3)),
     "zeros": _on()(lambda lib, f: lib.zeros((2, 3), dtype=lib.float64)),
@@ -277,6 +276,4 @@ _CASES = {
     "randn_like": _on(_X)(lambda lib, f, x: lib.randn_like(x)),
 }
 
-CASES = {
-    name: _case(name.partition(" ")[0], make) for name, make in _CASES.items()
-}
+CASES = {name: _case(name.partition(" ")[0], make) for name, make in _CASES.items()}

@@ -98,10 +98,7 @@ def _registered(lib):
     leaves, spec = tree.tree_flatten([Pair(1, [2]), 3])
     made = tree.tree_unflatten(leaves, spec)
     texts = [leaves, repr(spec), made[0].b]
-    for call in (
-        tree.treespec_dumps,
-        lambda _: tree.tree_leaves_with_path(made),
-    ):
+    for call in (tree.treespec_dumps, lambda _: tree.tree_leaves_with_path(made)):
         try:
             call(spec)
         except (NotImplementedError, ValueError) as error:
@@ -121,9 +118,7 @@ def _dataclass(lib):
 
     tree.register_dataclass(Data)
     leaves, spec = tree.tree_flatten(Data([1], 2))
-    paths = [
-        tree.keystr(p) for p, _ in tree.tree_leaves_with_path(Data([1], 2))
-    ]
+    paths = [tree.keystr(p) for p, _ in tree.tree_leaves_with_path(Data([1], 2))]
     made = tree.tree_unflatten([5, 6], spec)
     return [leaves, repr(spec), paths, made.a, made.b, made.c]
 

@@ -41,9 +41,7 @@ def test_every_row_has_a_case():
     # Integers' cases tell of whatever does not fit.
     tested |= {("conv_forward", d, "unrolled") for d in (torch.float32,)}
     tested |= {("conv_forward", torch.float64, "unrolled")}
-    tested |= {
-        ("conv_weight", d, "unrolled") for d in (torch.float32, torch.float64)
-    }
+    tested |= {("conv_weight", d, "unrolled") for d in (torch.float32, torch.float64)}
     missing = set()
     for case in CASES:
         for way in answer(case).ways:

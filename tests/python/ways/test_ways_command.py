@@ -12,9 +12,7 @@ COMMAND = Path(sys.executable).with_name("hotaru")
 
 def run(*words: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [str(COMMAND), "info", "--ways", *words],
-        capture_output=True,
-        text=True,
+        [str(COMMAND), "info", "--ways", *words], capture_output=True, text=True
     )
 
 

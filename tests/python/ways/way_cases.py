@@ -95,79 +95,178 @@ def _lasting(x, w):
 
 
 CONVOLUTIONS = [
-    Case("conv_forward", "depthwise3", _conv(padding=1, groups=4),
-         ((2, 4, 9, 9), (4, 1, 3, 3))),
-    Case("conv_forward", "depthwise3", _conv(padding=1, groups=4),
-         ((2, 4, 9, 9), (4, 1, 3, 3)), F64),
-    Case("conv_forward", "depthwise", _conv(groups=4),
-         ((2, 4, 9, 9), (8, 1, 2, 3))),
-    Case("conv_forward", "depthwise", _conv(groups=4),
-         ((2, 4, 9, 9), (8, 1, 2, 3)), F64),
+    Case(
+        "conv_forward",
+        "depthwise3",
+        _conv(padding=1, groups=4),
+        ((2, 4, 9, 9), (4, 1, 3, 3)),
+    ),
+    Case(
+        "conv_forward",
+        "depthwise3",
+        _conv(padding=1, groups=4),
+        ((2, 4, 9, 9), (4, 1, 3, 3)),
+        F64,
+    ),
+    Case("conv_forward", "depthwise", _conv(groups=4), ((2, 4, 9, 9), (8, 1, 2, 3))),
+    Case(
+        "conv_forward", "depthwise", _conv(groups=4), ((2, 4, 9, 9), (8, 1, 2, 3)), F64
+    ),
     Case("conv_forward", "channels", _conv(), ((1, 8, 5, 5), (16, 8, 3, 3))),
     Case("conv_forward", "channels", _conv(), ((3, 8, 30), (5, 8, 5)), F64),
     Case("conv_forward", "in_place", _conv(), ((2, 8, 9, 9), (5, 8, 1, 1))),
     Case("conv_forward", "in_place", _conv(), ((8, 8, 40), (5, 8, 1)), F64),
-    Case("conv_forward", "spread", _conv(padding=(1, 1, 0)),
-         ((1, 3, 5, 21, 7), (4, 3, 3, 3, 1))),
-    Case("conv_forward", "spread", _conv(padding=(1, 1, 0)),
-         ((1, 3, 5, 21, 7), (4, 3, 3, 3, 1)), F64),
-    Case("conv_forward", "patches", _conv(padding=1, stride=2),
-         ((2, 8, 19, 19), (7, 8, 3, 3))),
-    Case("conv_forward", "patches", _conv(dilation=2),
-         ((2, 8, 19, 19), (7, 8, 3, 3)), F64),
-    Case("conv_forward", "pairs", _conv(padding=1),
-         ((1, 8, 12, 12), (16, 8, 3, 3)), F32, "medium"),
-    Case("conv_forward", "pairs", _conv(padding=1),
-         ((1, 4, 12, 12), (16, 4, 3, 3)), BF16),
-    Case("conv_forward", "amx_planes", _conv(padding=1),
-         ((2, 16, 16, 16), (16, 16, 3, 3)), BF16),
-    Case("conv_forward", "widened", _conv(), ((1, 2, 9, 9), (3, 2, 3, 3)),
-         BF16),
-    Case("conv_forward", "widened", _conv(), ((1, 2, 9, 9), (3, 2, 3, 3)),
-         F16),
-    Case("conv_data", "depthwise", _data(padding=1, groups=4),
-         ((2, 4, 9, 9), (4, 1, 3, 3))),
-    Case("conv_data", "depthwise", _data(stride=2, groups=4),
-         ((2, 4, 9, 9), (4, 1, 3, 3)), F64),
-    Case("conv_data", "few_positions", _data(padding=1),
-         ((2, 8, 4, 4), (8, 5, 3, 3))),
+    Case(
+        "conv_forward",
+        "spread",
+        _conv(padding=(1, 1, 0)),
+        ((1, 3, 5, 21, 7), (4, 3, 3, 3, 1)),
+    ),
+    Case(
+        "conv_forward",
+        "spread",
+        _conv(padding=(1, 1, 0)),
+        ((1, 3, 5, 21, 7), (4, 3, 3, 3, 1)),
+        F64,
+    ),
+    Case(
+        "conv_forward",
+        "patches",
+        _conv(padding=1, stride=2),
+        ((2, 8, 19, 19), (7, 8, 3, 3)),
+    ),
+    Case(
+        "conv_forward",
+        "patches",
+        _conv(dilation=2),
+        ((2, 8, 19, 19), (7, 8, 3, 3)),
+        F64,
+    ),
+    Case(
+        "conv_forward",
+        "pairs",
+        _conv(padding=1),
+        ((1, 8, 12, 12), (16, 8, 3, 3)),
+        F32,
+        "medium",
+    ),
+    Case(
+        "conv_forward", "pairs", _conv(padding=1), ((1, 4, 12, 12), (16, 4, 3, 3)), BF16
+    ),
+    Case(
+        "conv_forward",
+        "amx_planes",
+        _conv(padding=1),
+        ((2, 16, 16, 16), (16, 16, 3, 3)),
+        BF16,
+    ),
+    Case("conv_forward", "widened", _conv(), ((1, 2, 9, 9), (3, 2, 3, 3)), BF16),
+    Case("conv_forward", "widened", _conv(), ((1, 2, 9, 9), (3, 2, 3, 3)), F16),
+    Case(
+        "conv_data",
+        "depthwise",
+        _data(padding=1, groups=4),
+        ((2, 4, 9, 9), (4, 1, 3, 3)),
+    ),
+    Case(
+        "conv_data",
+        "depthwise",
+        _data(stride=2, groups=4),
+        ((2, 4, 9, 9), (4, 1, 3, 3)),
+        F64,
+    ),
+    Case("conv_data", "few_positions", _data(padding=1), ((2, 8, 4, 4), (8, 5, 3, 3))),
     Case("conv_data", "few_positions", _data(), ((2, 8, 20), (8, 5, 3)), F64),
     Case("conv_data", "pointwise", _data(), ((2, 8, 9, 9), (8, 5, 1, 1))),
     Case("conv_data", "pointwise", _data(), ((2, 8, 90), (8, 5, 1)), F64),
-    Case("conv_data", "blocked", _data(padding=1),
-         ((2, 16, 12, 12), (16, 24, 3, 3))),
-    Case("conv_data", "patches", _data(stride=2),
-         ((2, 8, 9, 9), (8, 6, 3, 3))),
+    Case("conv_data", "blocked", _data(padding=1), ((2, 16, 12, 12), (16, 24, 3, 3))),
+    Case("conv_data", "patches", _data(stride=2), ((2, 8, 9, 9), (8, 6, 3, 3))),
     Case("conv_data", "patches", _data(), ((2, 8, 9, 9), (8, 6, 3, 3)), F64),
-    Case("conv_data", "unrolled", _data(dilation=2, output_padding=1),
-         ((2, 8, 9, 9), (8, 6, 3, 3))),
-    Case("conv_data", "unrolled", _data(dilation=2, output_padding=1),
-         ((2, 8, 9, 9), (8, 6, 3, 3)), F64),
+    Case(
+        "conv_data",
+        "unrolled",
+        _data(dilation=2, output_padding=1),
+        ((2, 8, 9, 9), (8, 6, 3, 3)),
+    ),
+    Case(
+        "conv_data",
+        "unrolled",
+        _data(dilation=2, output_padding=1),
+        ((2, 8, 9, 9), (8, 6, 3, 3)),
+        F64,
+    ),
     Case("conv_data", "widened", _data(), ((1, 2, 9, 9), (2, 3, 3, 3)), BF16),
     Case("conv_data", "widened", _data(), ((1, 2, 9, 9), (2, 3, 3, 3)), F16),
-    Case("conv_data", "amx_planes", _data(padding=1),
-         ((2, 16, 16, 16), (16, 16, 3, 3)), BF16),
-    Case("conv_weight", "few_positions", _weight(),
-         ((2, 5, 4, 4), (2, 8, 6, 6), (5, 8, 3, 3))),
-    Case("conv_weight", "few_positions", _weight(),
-         ((3, 5, 9), (3, 8, 11), (5, 8, 3)), F64),
-    Case("conv_weight", "pointwise", _weight(),
-         ((2, 5, 9, 9), (2, 8, 9, 9), (5, 8, 1, 1))),
-    Case("conv_weight", "pointwise", _weight(),
-         ((2, 5, 90), (2, 8, 90), (5, 8, 1)), F64),
-    Case("conv_weight", "blocked", _weight(padding=1),
-         ((2, 16, 20, 20), (2, 24, 20, 20), (16, 24, 3, 3))),
-    Case("conv_weight", "patches", _weight(groups=2),
-         ((2, 4, 9, 9), (2, 6, 11, 11), (4, 3, 3, 3))),
-    Case("conv_weight", "patches", _weight(),
-         ((2, 4, 9, 9), (2, 6, 11, 11), (4, 6, 3, 3)), F64),
-    Case("conv_weight", "widened", _weight(),
-         ((1, 3, 7, 7), (1, 2, 9, 9), (3, 2, 3, 3)), BF16),
-    Case("conv_weight", "widened", _weight(),
-         ((1, 3, 7, 7), (1, 2, 9, 9), (3, 2, 3, 3)), F16),
-    Case("conv_weight", "amx_planes", _weight(padding=1),
-         ((2, 16, 16, 16), (2, 16, 16, 16), (16, 16, 3, 3)), BF16),
-]  # fmt: skip
+    Case(
+        "conv_data",
+        "amx_planes",
+        _data(padding=1),
+        ((2, 16, 16, 16), (16, 16, 3, 3)),
+        BF16,
+    ),
+    Case(
+        "conv_weight",
+        "few_positions",
+        _weight(),
+        ((2, 5, 4, 4), (2, 8, 6, 6), (5, 8, 3, 3)),
+    ),
+    Case(
+        "conv_weight",
+        "few_positions",
+        _weight(),
+        ((3, 5, 9), (3, 8, 11), (5, 8, 3)),
+        F64,
+    ),
+    Case(
+        "conv_weight",
+        "pointwise",
+        _weight(),
+        ((2, 5, 9, 9), (2, 8, 9, 9), (5, 8, 1, 1)),
+    ),
+    Case(
+        "conv_weight", "pointwise", _weight(), ((2, 5, 90), (2, 8, 90), (5, 8, 1)), F64
+    ),
+    Case(
+        "conv_weight",
+        "blocked",
+        _weight(padding=1),
+        ((2, 16, 20, 20), (2, 24, 20, 20), (16, 24, 3, 3)),
+    ),
+    Case(
+        "conv_weight",
+        "patches",
+        _weight(groups=2),
+        ((2, 4, 9, 9), (2, 6, 11, 11), (4, 3, 3, 3)),
+    ),
+    Case(
+        "conv_weight",
+        "patches",
+        _weight(),
+        ((2, 4, 9, 9), (2, 6, 11, 11), (4, 6, 3, 3)),
+        F64,
+    ),
+    Case(
+        "conv_weight",
+        "widened",
+        _weight(),
+        ((1, 3, 7, 7), (1, 2, 9, 9), (3, 2, 3, 3)),
+        BF16,
+    ),
+    Case(
+        "conv_weight",
+        "widened",
+        _weight(),
+        ((1, 3, 7, 7), (1, 2, 9, 9), (3, 2, 3, 3)),
+        F16,
+    ),
+    Case(
+        "conv_weight",
+        "amx_planes",
+        _weight(padding=1),
+        ((2, 16, 16, 16), (2, 16, 16, 16), (16, 16, 3, 3)),
+        BF16,
+    ),
+]
 PRODUCTS = [
     Case("matmul", "scaled_vector", torch.matmul, ((40, 1), (1, 1))),
     Case("matmul", "scaled_vector", torch.matmul, ((1, 1), (1, 40)), F64),
@@ -187,7 +286,7 @@ PRODUCTS = [
     Case("matmul", "one_by_one", torch.matmul, ((3, 65), (65, 70)), C64),
     Case("linear", "panels", _lasting, ((2, 64), (64, 64)), graphed=True),
     Case("linear", "areas", _lasting, ((9, 64), (64, 64)), graphed=True),
-]  # fmt: skip
+]
 
 
 def _attention(**kwargs):
@@ -208,16 +307,24 @@ def _in_float64(function):
 def _attends(way, shapes, dtype=F32, tolerance=1e-5, **kwargs):
     call = _attention(**kwargs)
     exact = _in_float64(call)
-    return Case("attention", way, call, shapes, dtype, exact=exact,
-                tolerance=tolerance)  # fmt: skip
+    return Case("attention", way, call, shapes, dtype, exact=exact, tolerance=tolerance)
 
 
 def _graphed(way, keys, width, precision):
     shapes = ((2, 64, 16), (2, keys, 16), (2, keys, width))
     exact = _in_float64(_softmax_product)
     tolerance = 1e-5 if way == "floats" else 0.05
-    return Case("softmax_product", way, _softmax_product, shapes, F32,
-                precision, True, exact, tolerance)  # fmt: skip
+    return Case(
+        "softmax_product",
+        way,
+        _softmax_product,
+        shapes,
+        F32,
+        precision,
+        True,
+        exact,
+        tolerance,
+    )
 
 
 ATTENTION = [
@@ -241,9 +348,7 @@ def _places(x, find):
     """Places that `find` gives for each row, a list of numbers."""
     rows = x.tolist()
     places = [find(row) for row in rows]
-    values = [
-        [row[i] for i in found] for row, found in zip(rows, places, strict=True)
-    ]
+    values = [[row[i] for i in found] for row, found in zip(rows, places, strict=True)]
     return _values_and_places(torch.tensor(values), torch.tensor(places))
 
 
@@ -275,9 +380,7 @@ def _of_rows(kernel, find, places):
 
 _sorts = _of_rows("sort", lambda x: x.sort(1), _ordered)
 _modes = _of_rows("mode", lambda x: x.mode(1, True), _most_frequent)
-_firsts = _of_rows(
-    "topk", lambda x: x.topk(5, 1, False), lambda row: _ordered(row)[:5]
-)
+_firsts = _of_rows("topk", lambda x: x.topk(5, 1, False), lambda row: _ordered(row)[:5])
 SORTING = [
     _sorts("comparisons", (3, 399)),
     _sorts("comparisons", (3, 399), F64),
@@ -392,14 +495,7 @@ BLOCKED = [
     _pictures("blocked_conv", "amx", 32, 32, 9, 1, "medium"),
     _pictures("winograd_conv", "winograd", 32, 32, 12, padding=1),
 ]
-CASES = [
-    *CONVOLUTIONS,
-    *PRODUCTS,
-    *ATTENTION,
-    *SORTING,
-    *REDUCTIONS,
-    *BLOCKED,
-]
+CASES = [*CONVOLUTIONS, *PRODUCTS, *ATTENTION, *SORTING, *REDUCTIONS, *BLOCKED]
 
 
 def tensors(case: Case) -> list:

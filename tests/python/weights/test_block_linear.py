@@ -35,8 +35,7 @@ def matrix_file(name: str, rows: int, blocks: int) -> bytes:
     count = len(BLOCKS[name]["floats"]) // 8 // ELEMENTS[name]
     size = len(packed) // count
     wanted = [
-        packed[i % count * size : (i % count + 1) * size]
-        for i in range(rows * blocks)
+        packed[i % count * size : (i % count + 1) * size] for i in range(rows * blocks)
     ]
     data = b"".join(wanted)
     data += bytes(-len(data) % 32)
@@ -95,9 +94,7 @@ def test_kept_blocks_are_the_file_s_bytes(weights, opened, tmp_path, name):
 def test_other_files_have_no_blocks(hotaru, weights, tmp_path):
     path = tmp_path / "x.safetensors"
     weights.save_file({"x": hotaru.ones(2)}, path)
-    assert hotaru.equal(
-        weights.load_file(path, blocks="keep")["x"], hotaru.ones(2)
-    )
+    assert hotaru.equal(weights.load_file(path, blocks="keep")["x"], hotaru.ones(2))
     refused = pytest.raises(RuntimeError, match="none of GGUF's blocks")
     with weights.safe_open(path) as file, refused:
         file.get_blocks("x")
@@ -158,9 +155,7 @@ def products(x, data):
 def test_modules_move_and_compile_to_torchscript(hotaru, opened, tmp_path):
     kept, _ = opened("Q4_0", 5, 2)
     linear = kept.linear(hotaru.arange(5.0)).eval()
-    assert "in_features=64, out_features=5, type=Q4_0, bias=True" in repr(
-        linear
-    )
+    assert "in_features=64, out_features=5, type=Q4_0, bias=True" in repr(linear)
     x = hotaru.randn(2, 64)
     by_name = hotaru.jit.script(products)
     with hotaru.no_grad():
@@ -233,20 +228,9 @@ def test_other_instruction_sets(simd):
         "test_int8_by_every_number_of_rows",
     )
     here = os.path.dirname(__file__)
-    files = [
-        __file__,
-        os.path.join(here, "../ops/products/test_narrow_weights.py"),
-    ]
+    files = [__file__, os.path.join(here, "../ops/products/test_narrow_weights.py")]
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            *files,
-            "-k",
-            " or ".join(tests),
-        ],
+        [sys.executable, "-m", "pytest", "-q", *files, "-k", " or ".join(tests)],
         env={**os.environ, "HOTARU_SIMD": simd},
         capture_output=True,
         text=True,

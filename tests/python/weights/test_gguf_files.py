@@ -65,9 +65,7 @@ def test_file_of_the_formats_own_library(hotaru, weights):
         assert file.get_tensor("half").dtype == hotaru.float16
         assert file.get_tensor("blk.0.q").shape == (3, 64)
         assert file.get_slice("blk.0.q").get_dtype() == "Q8_0"
-        with pytest.raises(
-            RuntimeError, match=r"'blk\.0\.unknown' is of type Q3_K"
-        ):
+        with pytest.raises(RuntimeError, match=r"'blk\.0\.unknown' is of type Q3_K"):
             file.get_tensor("blk.0.unknown")
     info = {t.name: t for t in weights.info(path).tensors}
     assert info["blk.0.q"].nbytes == 6 * 34
@@ -196,10 +194,7 @@ BAD = {
         wb.gguf([wb.key("k", 13, b"\1")]),
         "offset 33: a value of type 13",
     ),
-    "bool": (
-        wb.gguf([wb.key("k", wb.BOOL, b"\2")]),
-        "offset 37: a bool is 2",
-    ),
+    "bool": (wb.gguf([wb.key("k", wb.BOOL, b"\2")]), "offset 37: a bool is 2"),
     "bool in an array": (
         wb.gguf([wb.key("k", wb.ARRAY, wb.array(wb.BOOL, 2, b"\1\2"))]),
         "offset 50: a bool is 2",
@@ -224,14 +219,8 @@ BAD = {
         bad_alignment(wb.UINT32, bytes(4)),
         "offset 53: 'general.alignment' must be",
     ),
-    "alignment 24": (
-        bad_alignment(wb.UINT32, struct.pack("<I", 24)),
-        "power of two",
-    ),
-    "alignment a text": (
-        bad_alignment(wb.STRING, wb.text("32")),
-        "must be a uint32",
-    ),
+    "alignment 24": (bad_alignment(wb.UINT32, struct.pack("<I", 24)), "power of two"),
+    "alignment a text": (bad_alignment(wb.STRING, wb.text("32")), "must be a uint32"),
     "tensor twice": (wb.gguf((), [LINE, LINE], bytes(32)), "'t' stands in"),
     "name no UTF-8": (one(name=b"\xff"), "offset 24: a tensor's name is no"),
     "five dimensions": (one(dims=(1,) * 5), "'t' at offset 24 has 5 dim"),
@@ -266,9 +255,7 @@ BAD = {
     "no data": (one(data=b"")[:57], "32 bytes at offset 0 of the data"),
     "overlap": (
         wb.gguf(
-            (),
-            [wb.tensor("a", [9], F32, 0), wb.tensor("b", [8], F32, 32)],
-            bytes(64),
+            (), [wb.tensor("a", [9], F32, 0), wb.tensor("b", [8], F32, 32)], bytes(64)
         ),
         "'b' begins at offset 128, inside of what ends at 132",
     ),

@@ -114,9 +114,7 @@ BAD = {
         "65 dimensions",
     ),
     "three offsets": (
-        wb.safetensors(
-            {"a": {"dtype": "U8", "shape": [0], "data_offsets": [0, 0, 0]}}
-        ),
+        wb.safetensors({"a": {"dtype": "U8", "shape": [0], "data_offsets": [0, 0, 0]}}),
         "'data_offsets' has 3 numbers",
     ),
     "offsets turned": (
@@ -125,8 +123,7 @@ BAD = {
     ),
     "beyond the file": (
         wb.safetensors({"a": wb.entry("F32", [2], 0, 8)}, b"1234"),
-        "tensor 'a': bytes 0 to 8 behind the header, offset 69, where the "
-        "file has 4",
+        "tensor 'a': bytes 0 to 8 behind the header, offset 69, where the file has 4",
     ),
     "huge offsets": (
         wb.safetensors({"a": wb.entry("U8", [1], 2**64 - 1, 2**64 - 1)}),
@@ -302,9 +299,7 @@ def test_parts_of_one_memory_that_do_not_overlap(hotaru, weights):
 
 def test_modules_with_shared_parameters(hotaru, weights, tmp_path):
     def tied():
-        model = hotaru.nn.Sequential(
-            hotaru.nn.Linear(3, 3), hotaru.nn.Linear(3, 3)
-        )
+        model = hotaru.nn.Sequential(hotaru.nn.Linear(3, 3), hotaru.nn.Linear(3, 3))
         model[1].weight = model[0].weight
         return model
 

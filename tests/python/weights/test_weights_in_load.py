@@ -109,9 +109,7 @@ def test_opening_half_a_gigabyte_takes_milliseconds(hotaru, tmp_path, kind):
     names = [f"model.layers.{i}.weight" for i in range(count)]
     if kind == "gguf":
         size = size // 32 * 32
-        lines = [
-            wb.tensor(n, [size // 4], 0, i * size) for i, n in enumerate(names)
-        ]
+        lines = [wb.tensor(n, [size // 4], 0, i * size) for i, n in enumerate(names)]
         head = wb.gguf((), lines)
     else:
         entries = {

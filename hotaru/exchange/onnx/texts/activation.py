@@ -6,10 +6,7 @@ def Relu(X: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
 
 
 def LeakyRelu(
-    X: Tensor,
-    *,
-    alpha: float = 0.01,
-    consumed_inputs: Optional[List[int]] = None,
+    X: Tensor, *, alpha: float = 0.01, consumed_inputs: Optional[List[int]] = None
 ) -> Tensor:
     return torch.leaky_relu(X, alpha)
 
@@ -36,10 +33,7 @@ def PRelu_v7(X: Tensor, slope: Tensor) -> Tensor:
 
 
 def Elu(
-    X: Tensor,
-    *,
-    alpha: float = 1.0,
-    consumed_inputs: Optional[List[int]] = None,
+    X: Tensor, *, alpha: float = 1.0, consumed_inputs: Optional[List[int]] = None
 ) -> Tensor:
     return torch.elu(X, alpha)
 
@@ -67,9 +61,7 @@ def Celu(X: Tensor, *, alpha: float = 1.0) -> Tensor:
     return torch.celu(X, alpha)
 
 
-def Sigmoid(
-    X: Tensor, *, consumed_inputs: Optional[List[int]] = None
-) -> Tensor:
+def Sigmoid(X: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
     return torch.sigmoid(X)
 
 

@@ -6,9 +6,7 @@ def _attention_heads(x: Tensor, heads: Optional[int]) -> Tensor:
     if x.dim() == 4:
         return x
     if heads is None:
-        raise ValueError(
-            "Attention of 3-d inputs needs q_num_heads and kv_num_heads"
-        )
+        raise ValueError("Attention of 3-d inputs needs q_num_heads and kv_num_heads")
     return torch.transpose(
         x.reshape([x.size(0), x.size(1), heads, x.size(2) // heads]), 1, 2
     )
@@ -24,18 +22,10 @@ def _attention_join(past: Optional[Tensor], new: Tensor) -> Tensor:
 def _attention_mask(mask: Tensor, keys: int, dtype: int) -> Tensor:
     missing = keys - mask.size(-1)
     if mask.dtype == torch.bool:
-        full = (
-            torch.constant_pad_nd(mask, [0, missing], False)
-            if missing > 0
-            else mask
-        )
+        full = torch.constant_pad_nd(mask, [0, missing], False) if missing > 0 else mask
     else:
         bias = mask.to(dtype)
-        full = (
-            torch.constant_pad_nd(bias, [0, missing], -inf)
-            if missing > 0
-            else bias
-        )
+        full = torch.constant_pad_nd(bias, [0, missing], -inf) if missing > 0 else bias
     return torch.unsqueeze(full, 0) if full.dim() == 1 else full
 
 
@@ -53,9 +43,7 @@ def _attention_allowed(
     allowed: Optional[Tensor] = None
     key = torch.arange(keys, device=device)
     if is_causal or left >= 0 or right >= 0:
-        position = torch.unsqueeze(
-            torch.arange(past, past + queries, device=device), 1
-        )
+        position = torch.unsqueeze(torch.arange(past, past + queries, device=device), 1)
         if lengths is not None:
             offset = torch.reshape(lengths - queries, [-1, 1, 1, 1])
             position = position + offset
@@ -65,14 +53,10 @@ def _attention_allowed(
             allowed = key <= position + right
         if left >= 0:
             near = key >= position - left
-            allowed = (
-                near if allowed is None else torch.logical_and(allowed, near)
-            )
+            allowed = near if allowed is None else torch.logical_and(allowed, near)
     if lengths is not None:
         there = key < torch.reshape(lengths, [-1, 1, 1, 1])
-        allowed = (
-            there if allowed is None else torch.logical_and(allowed, there)
-        )
+        allowed = there if allowed is None else torch.logical_and(allowed, there)
     return allowed
 
 
@@ -100,9 +84,7 @@ def _attention_softmax(
     if bias is not None:
         # Rows that see nothing are zero, whatever their scores were.
         seen = bias if bias.dtype == torch.bool else bias != -inf
-        probs = torch.where(
-            torch.any(seen, -1, True), probs, torch.zeros_like(probs)
-        )
+        probs = torch.where(torch.any(seen, -1, True), probs, torch.zeros_like(probs))
     return probs.to(dtype)
 
 
@@ -111,9 +93,7 @@ def _attention_biased(scores: Tensor, bias: Optional[Tensor]) -> Tensor:
         return scores
     if bias.dtype == torch.bool:
         return torch.where(bias, scores, torch.full_like(scores, -inf))
-    return torch.where(
-        bias == -inf, torch.full_like(scores, -inf), scores + bias
-    )
+    return torch.where(bias == -inf, torch.full_like(scores, -inf), scores + bias)
 
 
 def _attention_scores(q: Tensor, k: Tensor, scale: Optional[float]) -> Tensor:
@@ -161,23 +141,12 @@ def _attention_output(
     if q.size(2) == 1 and (lengths is not None or past + 1 == k.size(2)):
         is_causal = False
     simple = (
-        attn_mask is None
-        and lengths is None
-        and past == 0
-        and left < 0
-        and right < 0
+        attn_mask is None and lengths is None and past == 0 and left < 0 and right < 0
     )
     bias: Optional[Tensor] = None
     if not simple or (is_causal and not plain):
         allowed = _attention_allowed(
-            q.size(2),
-            k.size(2),
-            past,
-            lengths,
-            is_causal,
-            left,
-            right,
-            q.device,
+            q.size(2), k.size(2), past, lengths, is_causal, left, right, q.device
         )
         mask: Optional[Tensor] = None
         if attn_mask is not None:
@@ -198,9 +167,7 @@ def _attention_output(
     scores = _attention_biased(
         _attention_capped(_attention_scores(q, k, scale), softcap), bias
     )
-    return _attention_result(
-        _attention_softmax(scores, bias, precision), v, flat
-    )
+    return _attention_result(_attention_softmax(scores, bias, precision), v, flat)
 
 
 def Attention(
@@ -353,10 +320,7 @@ def FlexAttention(
 
 
 def _attention_flex_scores(
-    Q: Tensor,
-    K: Tensor,
-    scale: Optional[float],
-    softmax_precision: Optional[int],
+    Q: Tensor, K: Tensor, scale: Optional[float], softmax_precision: Optional[int]
 ) -> Tensor:
     dtype = 7 if Q.dtype == torch.float64 else 6
     if softmax_precision is not None:

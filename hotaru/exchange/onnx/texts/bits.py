@@ -58,9 +58,7 @@ def BitwiseNot__number(X: int) -> int:
 # Shifts bits that stand in int64, as unsigned: those that come in are zero.
 def _bits_shift_right(x: Tensor, count: Tensor) -> Tensor:
     # The sign goes first, so that what is left to shift is positive.
-    rest = torch.bitwise_and(
-        torch.bitwise_right_shift(x, 1), 9223372036854775807
-    )
+    rest = torch.bitwise_and(torch.bitwise_right_shift(x, 1), 9223372036854775807)
     shifted = torch.bitwise_right_shift(rest, torch.clamp(count - 1, 0, 63))
     return torch.where(count == 0, x, shifted)
 
@@ -68,9 +66,7 @@ def _bits_shift_right(x: Tensor, count: Tensor) -> Tensor:
 # Shifts by a number's width or more leave nothing but the sign.
 def BitShift(X: Tensor, Y: Tensor, *, direction: str) -> Tensor:
     if direction != "LEFT" and direction != "RIGHT":
-        raise ValueError(
-            "BitShift's direction is LEFT or RIGHT, not " + direction
-        )
+        raise ValueError("BitShift's direction is LEFT or RIGHT, not " + direction)
     if _bits_is_wide(X):
         x = _bits_signed(X)
         y = _bits_signed(Y)
@@ -134,9 +130,7 @@ def _bits_quotient(A: Tensor, B: Tensor) -> Tensor:
     if int(A.dtype) == 29:
         # The difference is a multiple; it is halved so as to be positive.
         rest = _bits_remainder(a, b)
-        once = torch.where(
-            _bits_is_less(a, b), torch.zeros_like(a), torch.ones_like(a)
-        )
+        once = torch.where(_bits_is_less(a, b), torch.zeros_like(a), torch.ones_like(a))
         half = torch.bitwise_and(
             torch.bitwise_right_shift(a - rest, 1), 9223372036854775807
         )
@@ -153,9 +147,7 @@ def _bits_quotient(A: Tensor, B: Tensor) -> Tensor:
 
 # The quotient of half the number is at most one short of half the quotient.
 def _bits_remainder(a: Tensor, b: Tensor) -> Tensor:
-    half = torch.bitwise_and(
-        torch.bitwise_right_shift(a, 1), 9223372036854775807
-    )
+    half = torch.bitwise_and(torch.bitwise_right_shift(a, 1), 9223372036854775807)
     divisor = torch.where(b > 0, b, torch.ones_like(b))
     quotient = torch.div(half, divisor, rounding_mode="trunc") * 2
     quotient = torch.where(b > 0, quotient, torch.zeros_like(quotient))

@@ -25,11 +25,7 @@ def _conv_same(
     for i in range(n):
         windows = (size[i] + strides[i] - 1) // strides[i]
         total = max(
-            (windows - 1) * strides[i]
-            + dilations[i] * (kernel[i] - 1)
-            + 1
-            - size[i],
-            0,
+            (windows - 1) * strides[i] + dilations[i] * (kernel[i] - 1) + 1 - size[i], 0
         )
         out[i] = total // 2 if upper else total - total // 2
         out[n + i] = total - out[i]
@@ -127,9 +123,7 @@ def ConvTranspose(
                 + 1
                 - wanted[i]
             )
-            begins[i] = (
-                total // 2 if auto_pad == "SAME_UPPER" else total - total // 2
-            )
+            begins[i] = total // 2 if auto_pad == "SAME_UPPER" else total - total // 2
             ends[i] = total - begins[i]
     elif pads is not None and auto_pad == "NOTSET":
         begins = _conv_each(pads, 2 * n, 0)[:n]
@@ -138,12 +132,7 @@ def ConvTranspose(
     kept = [begins[i] - ends[i] + more[i] for i in range(n)]
     fits = True
     for i in range(n):
-        fits = (
-            fits
-            and begins[i] >= 0
-            and kept[i] >= 0
-            and kept[i] < max(s[i], d[i])
-        )
+        fits = fits and begins[i] >= 0 and kept[i] >= 0 and kept[i] < max(s[i], d[i])
     if fits:
         return torch.convolution(X, W, B, s, begins, d, True, kept, group)
     whole = torch.convolution(X, W, None, s, [0] * n, d, True, [0] * n, group)
@@ -243,9 +232,7 @@ def Col2Im_v18(
     for size in padded:
         total *= size
     flat = input.new_zeros([batch * channels, total])
-    flat = flat.index_add(
-        1, place.flatten(), input.reshape(batch * channels, -1)
-    )
+    flat = flat.index_add(1, place.flatten(), input.reshape(batch * channels, -1))
     return _conv_padded(flat.view([batch, channels] + padded), [-i for i in p])
 
 
@@ -265,9 +252,7 @@ def CausalConvWithState_v27(
         else past_state
     )
     whole = torch.cat([past, input], 2)
-    out = torch.convolution(
-        whole, weight, bias, [1], [0], [1], False, [0], channels
-    )
+    out = torch.convolution(whole, weight, bias, [1], [0], [1], False, [0], channels)
     if activation == "silu" or activation == "swish":
         out = torch.silu(out)
     elif activation != "none":

@@ -29,9 +29,7 @@ def Gather__element(data: List[int], indices: int, *, axis: int = 0) -> int:
     return data[indices]
 
 
-def GatherElements_v11(
-    data: Tensor, indices: Tensor, *, axis: int = 0
-) -> Tensor:
+def GatherElements_v11(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
     return data.gather(axis, _index_wrapped(indices, data.size(axis)))
 
 
@@ -39,16 +37,12 @@ def GatherND_v11(data: Tensor, indices: Tensor) -> Tensor:
     return torch.index(data, indices.unbind(-1))
 
 
-def GatherND_v12(
-    data: Tensor, indices: Tensor, *, batch_dims: int = 0
-) -> Tensor:
+def GatherND_v12(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
     where: List[Tensor] = []
     for d in range(batch_dims):
         shape = [1] * (indices.dim() - 1)
         shape[d] = data.size(d)
-        where.append(
-            torch.arange(data.size(d), device=data.device).reshape(shape)
-        )
+        where.append(torch.arange(data.size(d), device=data.device).reshape(shape))
     return torch.index(data, where + indices.unbind(-1))
 
 
@@ -96,9 +90,7 @@ def _index_scatter(
     elif reduction == "add":
         out = data.scatter_add(axis, index, updates)
     else:
-        out = data.scatter_reduce(
-            axis, index, updates, _index_reduction(reduction)
-        )
+        out = data.scatter_reduce(axis, index, updates, _index_reduction(reduction))
     return out
 
 
@@ -114,9 +106,7 @@ def ScatterND_v16(
     elif reduction == "add":
         out = torch.index_put(data, indices.unbind(-1), updates, True)
     else:
-        out = _index_put_reduced(
-            data, indices, updates, _index_reduction(reduction)
-        )
+        out = _index_put_reduced(data, indices, updates, _index_reduction(reduction))
     return out
 
 
@@ -126,14 +116,10 @@ def _index_put_reduced(
     """The indexed dimensions as one."""
     depth = indices.size(-1)
     rows = 1
-    row = torch.zeros(
-        indices.size()[:-1], dtype=indices.dtype, device=indices.device
-    )
+    row = torch.zeros(indices.size()[:-1], dtype=indices.dtype, device=indices.device)
     for d in range(depth):
         rows *= data.size(d)
-        row = row * data.size(d) + _index_wrapped(
-            indices.select(-1, d), data.size(d)
-        )
+        row = row * data.size(d) + _index_wrapped(indices.select(-1, d), data.size(d))
     rest = data.size()[depth:]
     flat = data.reshape([rows] + rest)
     flat = flat.index_reduce(
@@ -192,9 +178,7 @@ def Where_v9__int(condition: bool, X: int, Y: int) -> int:
 
 
 # The condition's truths are 0 and 1.
-def Where_v9__lists(
-    condition: List[int], X: List[int], Y: List[int]
-) -> List[int]:
+def Where_v9__lists(condition: List[int], X: List[int], Y: List[int]) -> List[int]:
     count = max([len(condition), len(X), len(Y)])
     if len(condition) != 1 and len(condition) != count:
         raise ValueError("Where: lists that don't broadcast")

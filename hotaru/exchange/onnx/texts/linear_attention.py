@@ -19,8 +19,7 @@ def LinearAttention(
     delta = update_rule == "delta" or update_rule == "gated_delta"
     if not gated and not delta and update_rule != "linear":
         raise ValueError(
-            "update_rule is linear, gated, delta or gated_delta, not "
-            + update_rule
+            "update_rule is linear, gated, delta or gated_delta, not " + update_rule
         )
     if gated != (decay is not None) or delta != (beta is not None):
         raise ValueError(
@@ -38,9 +37,7 @@ def LinearAttention(
     v = value.to(torch.float32).reshape([batch, steps, kv_num_heads, 1, width])
     q = q * factor
     if past_state is None:
-        state = torch.zeros(
-            [batch, kv_num_heads, size, width], device=query.device
-        )
+        state = torch.zeros([batch, kv_num_heads, size, width], device=query.device)
     else:
         state = past_state.to(torch.float32)
     keeps: Optional[Tensor] = None
@@ -61,9 +58,7 @@ def LinearAttention(
             new = rates[:, t] * (new - known)
         state = state + k[:, t] * new
         outputs.append(torch.matmul(q[:, t], state))
-    output = torch.stack(outputs, 1).reshape(
-        [batch, steps, q_num_heads * width]
-    )
+    output = torch.stack(outputs, 1).reshape([batch, steps, q_num_heads * width])
     return output.to(query.dtype), state.to(
         query.dtype if past_state is None else past_state.dtype
     )

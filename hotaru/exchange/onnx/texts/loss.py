@@ -22,11 +22,7 @@ def NegativeLogLikelihoodLoss(
 ) -> Tensor:
     ignored = -100 if ignore_index is None else ignore_index
     return torch.nll_loss_nd(
-        input,
-        target.to(torch.int64),
-        weight,
-        _loss_reduction(reduction),
-        ignored,
+        input, target.to(torch.int64), weight, _loss_reduction(reduction), ignored
     )
 
 
@@ -40,11 +36,7 @@ def SoftmaxCrossEntropyLoss(
 ) -> Tensor:
     ignored = -100 if ignore_index is None else ignore_index
     return torch.cross_entropy_loss(
-        scores,
-        labels.to(torch.int64),
-        weights,
-        _loss_reduction(reduction),
-        ignored,
+        scores, labels.to(torch.int64), weights, _loss_reduction(reduction), ignored
     )
 
 
@@ -59,10 +51,6 @@ def SoftmaxCrossEntropyLoss__log_prob(
     ignored = -100 if ignore_index is None else ignore_index
     log_prob = torch.log_softmax(scores, 1)
     loss = torch.nll_loss_nd(
-        log_prob,
-        labels.to(torch.int64),
-        weights,
-        _loss_reduction(reduction),
-        ignored,
+        log_prob, labels.to(torch.int64), weights, _loss_reduction(reduction), ignored
     )
     return loss, log_prob

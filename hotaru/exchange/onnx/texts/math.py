@@ -186,21 +186,15 @@ def Sqrt(X: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
     return torch.sqrt(X)
 
 
-def Reciprocal(
-    X: Tensor, *, consumed_inputs: Optional[List[int]] = None
-) -> Tensor:
+def Reciprocal(X: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
     return torch.reciprocal(X)
 
 
-def Exp(
-    input: Tensor, *, consumed_inputs: Optional[List[int]] = None
-) -> Tensor:
+def Exp(input: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
     return torch.exp(input)
 
 
-def Log(
-    input: Tensor, *, consumed_inputs: Optional[List[int]] = None
-) -> Tensor:
+def Log(input: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
     return torch.log(input)
 
 
@@ -395,11 +389,7 @@ def Equal__host(
 
 # Truths are 0 and 1.
 def Equal__lists(
-    A: List[int],
-    B: List[int],
-    *,
-    axis: Optional[int] = None,
-    broadcast: int = 0,
+    A: List[int], B: List[int], *, axis: Optional[int] = None, broadcast: int = 0
 ) -> List[int]:
     a, b = _math_lists(A, B)
     return [int(a[i] == b[i]) for i in range(len(a))]
@@ -419,11 +409,7 @@ def Greater__host(
 
 
 def Greater__lists(
-    A: List[int],
-    B: List[int],
-    *,
-    axis: Optional[int] = None,
-    broadcast: int = 0,
+    A: List[int], B: List[int], *, axis: Optional[int] = None, broadcast: int = 0
 ) -> List[int]:
     a, b = _math_lists(A, B)
     return [int(a[i] > b[i]) for i in range(len(a))]
@@ -443,11 +429,7 @@ def Less__host(
 
 
 def Less__lists(
-    A: List[int],
-    B: List[int],
-    *,
-    axis: Optional[int] = None,
-    broadcast: int = 0,
+    A: List[int], B: List[int], *, axis: Optional[int] = None, broadcast: int = 0
 ) -> List[int]:
     a, b = _math_lists(A, B)
     return [int(a[i] < b[i]) for i in range(len(a))]
@@ -522,9 +504,7 @@ def Cast(
 ) -> Tensor:
     # PyTorch's casts to floats of 8 bits do not saturate where ONNX's do.
     if saturate and (to == 23 or to == 24 or to == 25 or to == 26):
-        limit = (
-            57344.0 if to == 23 or to == 25 else (448.0 if to == 24 else 240.0)
-        )
+        limit = 57344.0 if to == 23 or to == 25 else (448.0 if to == 24 else 240.0)
         wide = input.to(torch.float32)
         # Not-a-number stays what it is.
         return torch.clamp(wide, -limit, limit).to(to)
@@ -565,11 +545,7 @@ def Cast__numbers(
 
 
 def CastLike_v15(
-    input: Tensor,
-    target_type: Tensor,
-    *,
-    saturate: bool = True,
-    round_mode: str = "up",
+    input: Tensor, target_type: Tensor, *, saturate: bool = True, round_mode: str = "up"
 ) -> Tensor:
     return Cast(input, to=target_type.dtype, saturate=saturate)
 

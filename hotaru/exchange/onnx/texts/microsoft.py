@@ -3,9 +3,7 @@ place of several of ONNX's.
 """
 
 
-def _microsoft_activated(
-    x: Tensor, activation: str, numbers: List[float]
-) -> Tensor:
+def _microsoft_activated(x: Tensor, activation: str, numbers: List[float]) -> Tensor:
     if activation == "" or activation == "Identity":
         return x
     if activation == "Relu":
@@ -116,9 +114,7 @@ def com_microsoft_TransposeMatMul(
     transA: bool = False,
     transB: bool = False,
 ) -> Tensor:
-    return com_microsoft_FusedMatMul(
-        A, B, alpha=alpha, transA=transA, transB=transB
-    )
+    return com_microsoft_FusedMatMul(A, B, alpha=alpha, transA=transA, transB=transB)
 
 
 def com_microsoft_Gelu(X: Tensor) -> Tensor:
@@ -141,15 +137,11 @@ def com_microsoft_Inverse(X: Tensor) -> Tensor:
     return torch.linalg_inv(X)
 
 
-def com_microsoft_Trilu(
-    X: Tensor, k: Optional[int], *, upper: bool = True
-) -> Tensor:
+def com_microsoft_Trilu(X: Tensor, k: Optional[int], *, upper: bool = True) -> Tensor:
     return Trilu_v14(X, k, upper=upper)
 
 
-def com_microsoft_CDist(
-    A: Tensor, B: Tensor, *, metric: str = "sqeuclidean"
-) -> Tensor:
+def com_microsoft_CDist(A: Tensor, B: Tensor, *, metric: str = "sqeuclidean") -> Tensor:
     difference = A.unsqueeze(1) - B.unsqueeze(0)
     squares = (difference * difference).sum([-1])
     return squares.sqrt() if metric == "euclidean" else squares
@@ -169,9 +161,7 @@ def SimplifiedLayerNormalization(
     )
 
 
-def _microsoft_skipped(
-    input: Tensor, skip: Tensor, bias: Optional[Tensor]
-) -> Tensor:
+def _microsoft_skipped(input: Tensor, skip: Tensor, bias: Optional[Tensor]) -> Tensor:
     out = input + skip
     return out if bias is None else out + bias
 
@@ -186,9 +176,7 @@ def com_microsoft_SkipLayerNormalization(
     epsilon: float = 1e-12,
 ) -> Tensor:
     whole = _microsoft_skipped(input, skip, bias)
-    return torch.layer_norm(
-        whole, whole.size()[-1:], gamma, beta, epsilon, False
-    )
+    return torch.layer_norm(whole, whole.size()[-1:], gamma, beta, epsilon, False)
 
 
 def com_microsoft_SkipLayerNormalization__sum(
@@ -257,9 +245,7 @@ def com_microsoft_EmbedLayerNormalization(
     whole = words + places
     if segment_ids is not None and segment_embedding is not None:
         whole = whole + torch.embedding(segment_embedding, segment_ids)
-    out = torch.layer_norm(
-        whole, whole.size()[-1:], gamma, beta, epsilon, False
-    )
+    out = torch.layer_norm(whole, whole.size()[-1:], gamma, beta, epsilon, False)
     # How many words of each text there are.
     if mask is None:
         count = torch.zeros(
@@ -286,9 +272,7 @@ def _microsoft_mask(
         end = torch.unsqueeze(mask[:batch], 1)
         there = place < end
         if mask.size(0) == 2 * batch:
-            there = torch.logical_and(
-                there, place >= torch.unsqueeze(mask[batch:], 1)
-            )
+            there = torch.logical_and(there, place >= torch.unsqueeze(mask[batch:], 1))
         elif mask.size(0) != batch:
             raise NotImplementedError("a mask of " + str(mask.size()))
         there = there.reshape([batch, 1, 1, keys])
@@ -328,9 +312,7 @@ def _microsoft_attention(
         zero = torch.zeros([1], dtype=q.dtype, device=q.device)
         later = torch.where(seen, zero, zero - inf)
         added = later if added is None else added + later
-    out = torch.scaled_dot_product_attention(
-        q, k, v, added, 0.0, False, scale=scale
-    )
+    out = torch.scaled_dot_product_attention(q, k, v, added, 0.0, False, scale=scale)
     return torch.flatten(torch.transpose(out, 1, 2), 2), k, v
 
 

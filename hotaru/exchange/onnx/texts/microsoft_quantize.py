@@ -14,9 +14,7 @@ def _microsoft_real(x: Tensor, scale: Tensor, zero: Optional[Tensor]) -> Tensor:
 def _microsoft_quantized(
     x: Tensor, scale: Tensor, zero: Optional[Tensor], dtype: int
 ) -> Tensor:
-    return _quantize(
-        x, scale.squeeze(), zero, -1, 0, dtype, torch.float32, True
-    )
+    return _quantize(x, scale.squeeze(), zero, -1, 0, dtype, torch.float32, True)
 
 
 # As the bytes are that ONNX Runtime makes of a product's first factor.
@@ -195,19 +193,14 @@ def com_microsoft_QLinearSoftmax(
     # Before opset 13 all dimensions from the axis on were one; of the last
     # alone both say the same.
     if axis != -1 and axis != X.dim() - 1:
-        raise NotImplementedError(
-            "QLinearSoftmax along another axis than the last"
-        )
+        raise NotImplementedError("QLinearSoftmax along another axis than the last")
     value = torch.softmax(_microsoft_real(X, X_scale, x_zero_point), -1)
     return _microsoft_quantized(value, y_scale, y_zero_point, X.dtype)
 
 
 # Rows by columns, exact in int32.
 def _microsoft_product(
-    A: Tensor,
-    B: Tensor,
-    a_zero_point: Optional[Tensor],
-    b_zero_point: Optional[Tensor],
+    A: Tensor, B: Tensor, a_zero_point: Optional[Tensor], b_zero_point: Optional[Tensor]
 ) -> Tensor:
     return ops.hotaru.matmul_integer(A, B, a_zero_point, b_zero_point).float()
 
@@ -314,9 +307,7 @@ def com_microsoft_MatMulNBits(
 
 
 # Weights of a direction, [input, 4 * hidden], as [4 * hidden, input].
-def _microsoft_gates(
-    W: Tensor, scale: Tensor, zero: Tensor, direction: int
-) -> Tensor:
+def _microsoft_gates(W: Tensor, scale: Tensor, zero: Tensor, direction: int) -> Tensor:
     value = W[direction].float()
     many = scale.numel() > scale.size(0)
     if many:

@@ -16,9 +16,7 @@ def _ml_post_transform(scores: Tensor, name: str) -> Tensor:
     if name == "SOFTMAX_ZERO":
         # Scores of zero stay out of the sum.
         zero = torch.abs(scores) <= 1e-7
-        p = torch.where(
-            zero, scores, torch.exp(scores - torch.amax(scores, -1, True))
-        )
+        p = torch.where(zero, scores, torch.exp(scores - torch.amax(scores, -1, True)))
         total = torch.sum(p, -1, True)
         return torch.where(total == 0, torch.full_like(p, 0.5), p / total)
     if name == "PROBIT":
@@ -97,15 +95,11 @@ def FeatureVectorizer(
         x = all_inputs[i].to(torch.float32)
         if x.dim() == 1:
             x = torch.unsqueeze(x, 1)
-        parts.append(
-            torch.constant_pad_nd(x, [0, inputdimensions[i] - x.size(1)])
-        )
+        parts.append(torch.constant_pad_nd(x, [0, inputdimensions[i] - x.size(1)]))
     return torch.cat(parts, 1)
 
 
-def OneHotEncoder(
-    X: Tensor, *, cats_int64s: List[int], zeros: bool = True
-) -> Tensor:
+def OneHotEncoder(X: Tensor, *, cats_int64s: List[int], zeros: bool = True) -> Tensor:
     cats = torch.tensor(cats_int64s, device=X.device)
     hot = torch.unsqueeze(X.to(torch.int64), -1) == cats
     if not zeros and not bool(torch.all(torch.any(hot, -1))):
@@ -172,13 +166,9 @@ def LinearClassifier(
 
 
 # Where several keys are equal, the last counts; NaN is equal to NaN.
-def _ml_encode(
-    X: Tensor, keys: Tensor, values: Tensor, default: Tensor
-) -> Tensor:
+def _ml_encode(X: Tensor, keys: Tensor, values: Tensor, default: Tensor) -> Tensor:
     ordered, order = torch.sort(keys, stable=True, dim=0, descending=False)
-    at = torch.clamp(
-        torch.searchsorted(ordered, X.contiguous(), right=True) - 1, min=0
-    )
+    at = torch.clamp(torch.searchsorted(ordered, X.contiguous(), right=True) - 1, min=0)
     found = torch.index(ordered, [at])
     hit = found == X
     if torch.is_floating_point(keys):
@@ -189,9 +179,7 @@ def _ml_encode(
     return torch.where(hit, value, default.to(values.dtype))
 
 
-def LabelEncoder(
-    X: Tensor, *, classes_strings: Optional[List[str]] = None
-) -> Tensor:
+def LabelEncoder(X: Tensor, *, classes_strings: Optional[List[str]] = None) -> Tensor:
     raise NotImplementedError(
         "LabelEncoder of strings: hotaru has no tensors of strings"
     )
@@ -235,15 +223,11 @@ def LabelEncoder_v2(
         values = torch.tensor(values_int64s)
     else:
         raise ValueError("LabelEncoder has no values that are numbers")
-    return _ml_encode(
-        X, keys.to(X.device), values.to(X.device), default.to(X.device)
-    )
+    return _ml_encode(X, keys.to(X.device), values.to(X.device), default.to(X.device))
 
 
 # Tells whether each row takes the true branch at its node, [rows, trees].
-def _ml_branch(
-    x: Tensor, split: Tensor, mode: Tensor, member: Tensor
-) -> Tensor:
+def _ml_branch(x: Tensor, split: Tensor, mode: Tensor, member: Tensor) -> Tensor:
     result = x <= split
     result = torch.where(mode == 1, x < split, result)
     result = torch.where(mode == 2, x >= split, result)
@@ -265,9 +249,7 @@ def _ml_members(values: Tensor, modes: Tensor) -> Tuple[Tensor, Tensor]:
     )
 
 
-def _ml_aggregate(
-    weights: Tensor, targets: Tensor, count: int, how: str
-) -> Tensor:
+def _ml_aggregate(weights: Tensor, targets: Tensor, count: int, how: str) -> Tensor:
     shape = [weights.size(0), count]
     result = torch.zeros(shape, dtype=weights.dtype, device=weights.device)
     if how == "SUM":
@@ -282,9 +264,7 @@ def _ml_aggregate(
         return torch.scatter_reduce(
             result, 1, targets, weights, "amax", include_self=False
         )
-    raise ValueError(
-        "aggregate_function is none of AVERAGE, SUM, MIN, MAX: " + how
-    )
+    raise ValueError("aggregate_function is none of AVERAGE, SUM, MIN, MAX: " + how)
 
 
 def TreeEnsemble(
@@ -321,9 +301,7 @@ def TreeEnsemble(
     features = torch.tensor(nodes_featureids, device=device)
     modes = nodes_modes.to(device)
     splits = nodes_splits.to(device)
-    at = torch.tensor(tree_roots, device=device).expand(
-        [X.size(0), len(tree_roots)]
-    )
+    at = torch.tensor(tree_roots, device=device).expand([X.size(0), len(tree_roots)])
     inner = at < count
     while bool(torch.any(inner)):
         node = torch.clamp(at, max=count - 1)
@@ -337,16 +315,9 @@ def TreeEnsemble(
             member = torch.any(torch.logical_and(equal, own), 2)
         taken = _ml_branch(x, torch.index(splits, [node]), mode, member)
         if nodes_missing_value_tracks_true is not None:
-            tracks = (
-                torch.tensor(nodes_missing_value_tracks_true, device=device)
-                != 0
-            )
-            taken = torch.where(
-                torch.isnan(x), torch.index(tracks, [node]), taken
-            )
-        next = torch.where(
-            taken, torch.index(yes, [node]), torch.index(no, [node])
-        )
+            tracks = torch.tensor(nodes_missing_value_tracks_true, device=device) != 0
+            taken = torch.where(torch.isnan(x), torch.index(tracks, [node]), taken)
+        next = torch.where(taken, torch.index(yes, [node]), torch.index(no, [node]))
         at = torch.where(inner, next, at)
         inner = at < count
     leaf = at - count
@@ -360,9 +331,7 @@ def TreeEnsemble(
 
 # Ensembles as before version 5 of the domain: nodes are named by a tree and a
 # number. Here they are rows, in the order of the lists.
-def _ml_rows(
-    trees: Tensor, ids: Tensor, of_trees: Tensor, of_ids: Tensor
-) -> Tensor:
+def _ml_rows(trees: Tensor, ids: Tensor, of_trees: Tensor, of_ids: Tensor) -> Tensor:
     width = torch.amax(ids) + 1
     keys = trees * width + ids
     ordered, order = torch.sort(keys)
@@ -418,9 +387,7 @@ def _ml_leaves(
         taken = _ml_branch(x, torch.index(splits, [at]), mode, none)
         if missing is not None:
             tracks = torch.tensor(missing, device=device) != 0
-            taken = torch.where(
-                torch.isnan(x), torch.index(tracks, [at]), taken
-            )
+            taken = torch.where(torch.isnan(x), torch.index(tracks, [at]), taken)
         next = torch.where(taken, torch.index(yes, [at]), torch.index(no, [at]))
         at = torch.where(inner, next, at)
         inner = torch.index(branches, [at])
@@ -429,17 +396,10 @@ def _ml_leaves(
 
 # Scores of targets by leaves, [rows, targets]; a leaf may speak of several.
 def _ml_scores(
-    leaves: Tensor,
-    rows: Tensor,
-    targets: Tensor,
-    weights: Tensor,
-    count: int,
-    how: str,
+    leaves: Tensor, rows: Tensor, targets: Tensor, weights: Tensor, count: int, how: str
 ) -> Tensor:
     nodes = int(torch.amax(torch.cat([torch.reshape(leaves, [-1]), rows]))) + 1
-    zero = torch.zeros(
-        [nodes, count], dtype=weights.dtype, device=leaves.device
-    )
+    zero = torch.zeros([nodes, count], dtype=weights.dtype, device=leaves.device)
     table = torch.index_put(zero, [rows, targets], weights, True)
     said = torch.index(table, [leaves])
     if how == "SUM":
@@ -453,9 +413,7 @@ def _ml_scores(
     elif how == "MAX":
         best = torch.amax(torch.where(silent, -inf, said), [1])
     else:
-        raise ValueError(
-            "aggregate_function is none of AVERAGE, SUM, MIN, MAX: " + how
-        )
+        raise ValueError("aggregate_function is none of AVERAGE, SUM, MIN, MAX: " + how)
     nothing = torch.all(silent, 1)
     return torch.where(nothing, torch.zeros_like(best), best)
 
@@ -523,9 +481,7 @@ def TreeEnsembleRegressor(
         torch.tensor(target_treeids, device=device),
         torch.tensor(target_nodeids, device=device),
     )
-    weights = _ml_needed(
-        target_weights_as_tensor, target_weights, "target_weights"
-    )
+    weights = _ml_needed(target_weights_as_tensor, target_weights, "target_weights")
     targets = torch.tensor(target_ids, device=device)
     scores = _ml_scores(
         leaves, rows, targets, weights.to(device), n_targets, aggregate_function
@@ -592,9 +548,7 @@ def TreeEnsembleClassifier(
         torch.tensor(class_treeids, device=device),
         torch.tensor(class_nodeids, device=device),
     )
-    weights = _ml_needed(
-        class_weights_as_tensor, class_weights, "class_weights"
-    )
+    weights = _ml_needed(class_weights_as_tensor, class_weights, "class_weights")
     targets = torch.tensor(class_ids, device=device)
     count = len(classlabels_int64s)
     lone = count == 2 and min(class_ids) == max(class_ids)

@@ -27,34 +27,20 @@ def _norm_batch(
         mean = mean.detach()
         var = var.detach()
     if spatial and X.dim() > 1:
-        return torch.batch_norm(
-            X, scale, B, mean, var, training, 0.0, epsilon, False
-        )
+        return torch.batch_norm(X, scale, B, mean, var, training, 0.0, epsilon, False)
     # Each feature is a channel; a single dimension is one channel's.
     x = X.flatten(1) if X.dim() > 1 else X.unsqueeze(1)
     if mean is not None and var is not None:
         mean = mean.flatten()
         var = var.flatten()
     return torch.batch_norm(
-        x,
-        scale.flatten(),
-        B.flatten(),
-        mean,
-        var,
-        training,
-        0.0,
-        epsilon,
-        False,
+        x, scale.flatten(), B.flatten(), mean, var, training, 0.0, epsilon, False
     ).view(X.shape)
 
 
 def _norm_moments(X: Tensor, spatial: bool) -> Tuple[Tensor, Tensor]:
     # Mean and population variance of each channel.
-    x = (
-        X.float()
-        if X.dtype == torch.float16 or X.dtype == torch.bfloat16
-        else X
-    )
+    x = X.float() if X.dtype == torch.float16 or X.dtype == torch.bfloat16 else X
     dims = [0]
     if X.dim() == 1:
         x = x.unsqueeze(1)
@@ -65,9 +51,7 @@ def _norm_moments(X: Tensor, spatial: bool) -> Tuple[Tensor, Tensor]:
 
 
 def _norm_mixed(old: Tensor, batch: Tensor, momentum: float) -> Tensor:
-    return (old.to(batch.dtype) * momentum + batch * (1.0 - momentum)).to(
-        old.dtype
-    )
+    return (old.to(batch.dtype) * momentum + batch * (1.0 - momentum)).to(old.dtype)
 
 
 def BatchNormalization(
@@ -101,9 +85,7 @@ def BatchNormalization__training(
     spatial: bool = True,
 ) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     if is_test:
-        raise ValueError(
-            "BatchNormalization: is_test with the results of training"
-        )
+        raise ValueError("BatchNormalization: is_test with the results of training")
     now, spread = _norm_moments(X, spatial)
     out = _norm_batch(X, scale, B, None, None, epsilon, spatial)
     return (
@@ -247,12 +229,7 @@ def RMSNormalization_v23(
 
 
 def GroupNormalization_v18(
-    X: Tensor,
-    scale: Tensor,
-    bias: Tensor,
-    *,
-    epsilon: float = 1e-5,
-    num_groups: int,
+    X: Tensor, scale: Tensor, bias: Tensor, *, epsilon: float = 1e-5, num_groups: int
 ) -> Tensor:
     # One scale a group; the operator takes one a channel.
     each = X.size(1) // num_groups
@@ -279,18 +256,9 @@ def GroupNormalization_v21(
 
 
 def LRN(
-    X: Tensor,
-    *,
-    alpha: float = 1e-4,
-    beta: float = 0.75,
-    bias: float = 1.0,
-    size: int,
+    X: Tensor, *, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0, size: int
 ) -> Tensor:
-    x = (
-        X.float()
-        if X.dtype == torch.float16 or X.dtype == torch.bfloat16
-        else X
-    )
+    x = X.float() if X.dtype == torch.float16 or X.dtype == torch.bfloat16 else X
     # Channels as rows: a window of `size` rows and a column.
     rows = (x * x).reshape(X.size(0), 1, X.size(1), -1)
     rows = torch.constant_pad_nd(rows, [0, 0, (size - 1) // 2, size // 2])
@@ -298,14 +266,8 @@ def LRN(
     return (x / (means * alpha + bias).pow(beta)).to(X.dtype)
 
 
-def MeanVarianceNormalization_v9(
-    X: Tensor, *, axes: List[int] = [0, 2, 3]
-) -> Tensor:
-    x = (
-        X.float()
-        if X.dtype == torch.float16 or X.dtype == torch.bfloat16
-        else X
-    )
+def MeanVarianceNormalization_v9(X: Tensor, *, axes: List[int] = [0, 2, 3]) -> Tensor:
+    x = X.float() if X.dtype == torch.float16 or X.dtype == torch.bfloat16 else X
     var, mean = torch.var_mean(x, axes, False, True)
     return ((x - mean) / (var.sqrt() + 1e-9)).to(X.dtype)
 
@@ -343,15 +305,11 @@ def Dropout_v7(data: Tensor, *, ratio: float = 0.5) -> Tensor:
     return data
 
 
-def Dropout_v7__mask(
-    data: Tensor, *, ratio: float = 0.5
-) -> Tuple[Tensor, Tensor]:
+def Dropout_v7__mask(data: Tensor, *, ratio: float = 0.5) -> Tuple[Tensor, Tensor]:
     return data, torch.ones_like(data)
 
 
-def Dropout_v10__mask(
-    data: Tensor, *, ratio: float = 0.5
-) -> Tuple[Tensor, Tensor]:
+def Dropout_v10__mask(data: Tensor, *, ratio: float = 0.5) -> Tuple[Tensor, Tensor]:
     return data, torch.ones_like(data, dtype=torch.bool)
 
 

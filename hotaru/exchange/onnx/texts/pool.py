@@ -31,9 +31,7 @@ def _pool_pads(
         for i in range(n):
             windows = (size[i] + strides[i] - 1) // strides[i]
             total = max((windows - 1) * strides[i] + reach[i] - size[i], 0)
-            out[i] = (
-                total // 2 if auto_pad == "SAME_UPPER" else total - total // 2
-            )
+            out[i] = total // 2 if auto_pad == "SAME_UPPER" else total - total // 2
             out[n + i] = total - out[i]
     elif auto_pad != "VALID":
         raise ValueError(f"auto_pad is {auto_pad}")
@@ -183,11 +181,7 @@ def _pool_average(
         )
     if len(kernel) == 3:
         # The operator over three dimensions has no 16-bit floats.
-        x = (
-            X.float()
-            if X.dtype == torch.float16 or X.dtype == torch.bfloat16
-            else X
-        )
+        x = X.float() if X.dtype == torch.float16 or X.dtype == torch.bfloat16 else X
         return torch.avg_pool3d(
             x, kernel, strides, pads, ceil_mode, count_include_pad, divisor
         ).to(X.dtype)
@@ -219,8 +213,7 @@ def _pool_sums(
     if max(dilations) == 1:
         if _pool_direct(X.shape[2:], reach, strides, pads, windows):
             return _pool_first(
-                _pool_average(X, kernel, strides, pads[:n], True, True, 1),
-                windows,
+                _pool_average(X, kernel, strides, pads[:n], True, True, 1), windows
             )
         return _pool_average(
             _pool_padded(X, reach, strides, pads[:n], windows, 0.0),
@@ -264,9 +257,7 @@ def MaxPool(
     if _pool_direct(size, reach, s, p, windows):
         begins = p[:n]
         rounds = ceil_mode or begins != p[n:]
-        return _pool_first(
-            _pool_max(X, kernel_shape, s, begins, d, rounds), windows
-        )
+        return _pool_first(_pool_max(X, kernel_shape, s, begins, d, rounds), windows)
     least = (
         -float("inf")
         if X.is_floating_point()
@@ -366,9 +357,7 @@ def AveragePool(
     windows = _pool_windows(size, reach, s, p, ceil_mode)
     if max(d) == 1:
         same = begins == p[n:]
-        if (same or not count_include_pad) and _pool_direct(
-            size, reach, s, p, windows
-        ):
+        if (same or not count_include_pad) and _pool_direct(size, reach, s, p, windows):
             out = _pool_average(
                 X,
                 kernel_shape,
@@ -411,17 +400,11 @@ def _pool_lp(
     around = _pool_pads(size, reach, s, pads, auto_pad)
     windows = _pool_windows(size, reach, s, around, ceil_mode)
     # Powers of 16-bit floats overflow soon.
-    x = (
-        X.float()
-        if X.dtype == torch.float16 or X.dtype == torch.bfloat16
-        else X
-    )
+    x = X.float() if X.dtype == torch.float16 or X.dtype == torch.bfloat16 else X
     if p == 1.0:
         return _pool_sums(x.abs(), kernel, s, around, d, windows).to(X.dtype)
     if p == 2.0:
-        return (
-            _pool_sums(x * x, kernel, s, around, d, windows).sqrt().to(X.dtype)
-        )
+        return _pool_sums(x * x, kernel, s, around, d, windows).sqrt().to(X.dtype)
     return (
         _pool_sums(x.abs().pow(p), kernel, s, around, d, windows)
         .pow(1.0 / p)
@@ -496,9 +479,7 @@ def MaxUnpool_v9(
     shape = X.shape[:2]
     total = X.size(0) * X.size(1)
     for i in range(n):
-        shape.append(
-            (X.size(i + 2) - 1) * s[i] - p[i] - p[n + i] + kernel_shape[i]
-        )
+        shape.append((X.size(i + 2) - 1) * s[i] - p[i] - p[n + i] + kernel_shape[i])
         total *= shape[i + 2]
     # Indices count in the shape that follows from the attributes; a wanted one
     # has that in its corner.
@@ -512,11 +493,7 @@ def MaxUnpool_v9(
 
 
 def MaxRoiPool(
-    X: Tensor,
-    rois: Tensor,
-    *,
-    pooled_shape: List[int],
-    spatial_scale: float = 1.0,
+    X: Tensor, rois: Tensor, *, pooled_shape: List[int], spatial_scale: float = 1.0
 ) -> Tensor:
     pooled, _ = ops.torchvision.roi_pool(
         X, rois, spatial_scale, pooled_shape[0], pooled_shape[1]

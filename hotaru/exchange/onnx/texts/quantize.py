@@ -6,9 +6,7 @@ def _quantize_axis(scale: Tensor, rank: int, axis: int) -> Tensor:
     if scale.numel() == 1:
         return scale.squeeze()
     if scale.dim() != 1:
-        raise ValueError(
-            f"a scale of shape {scale.shape} is for blocks: no block_size"
-        )
+        raise ValueError(f"a scale of shape {scale.shape} is for blocks: no block_size")
     if rank == 1:
         return scale
     shape = [1] * rank
@@ -16,16 +14,12 @@ def _quantize_axis(scale: Tensor, rank: int, axis: int) -> Tensor:
     return scale.view(shape)
 
 
-def _quantize_blocks(
-    scale: Tensor, size: int, axis: int, block_size: int
-) -> Tensor:
+def _quantize_blocks(scale: Tensor, size: int, axis: int, block_size: int) -> Tensor:
     # Each entry block_size times; the last block may be cut off.
     return scale.repeat_interleave(block_size, axis).narrow(axis, 0, size)
 
 
-def _quantize_scale(
-    x: Tensor, scale: Tensor, axis: int, block_size: int
-) -> Tensor:
+def _quantize_scale(x: Tensor, scale: Tensor, axis: int, block_size: int) -> Tensor:
     if block_size > 0 and scale.dim() == x.dim() and scale.dim() > 0:
         return _quantize_blocks(scale, x.size(axis), axis, block_size)
     return _quantize_axis(scale, x.dim(), axis)
@@ -58,9 +52,7 @@ def _quantize_integers(x: Tensor, dtype: int) -> Tensor:
         return x.clamp(0.0, 65535.0).to(dtype)
     if dtype == torch.int16:
         return x.clamp(-32768.0, 32767.0).to(dtype)
-    raise NotImplementedError(
-        f"quantized values of PyTorch's ScalarType {dtype}"
-    )
+    raise NotImplementedError(f"quantized values of PyTorch's ScalarType {dtype}")
 
 
 def _quantize(
@@ -88,9 +80,9 @@ def _quantize(
         return _quantize_float8(quotient, dtype, saturate)
     rounded = torch.round(quotient)
     if y_zero_point is not None:
-        rounded = rounded + _quantize_scale(
-            x, y_zero_point, axis, block_size
-        ).to(rounded.dtype)
+        rounded = rounded + _quantize_scale(x, y_zero_point, axis, block_size).to(
+            rounded.dtype
+        )
     return _quantize_integers(rounded, dtype)
 
 
@@ -106,14 +98,7 @@ def QuantizeLinear_v10(
     saturate: bool = True,
 ) -> Tensor:
     return _quantize(
-        x,
-        y_scale,
-        y_zero_point,
-        axis,
-        block_size,
-        output_dtype,
-        precision,
-        saturate,
+        x, y_scale, y_zero_point, axis, block_size, output_dtype, precision, saturate
     )
 
 
@@ -130,12 +115,8 @@ def DequantizeLinear_v10(
     # Differences of 8- and 16-bit integers are exact in float.
     value = x.float()
     if x_zero_point is not None:
-        value = (
-            value - _quantize_scale(x, x_zero_point, axis, block_size).float()
-        )
-    return (value * _quantize_scale(x, x_scale, axis, block_size).float()).to(
-        dtype
-    )
+        value = value - _quantize_scale(x, x_zero_point, axis, block_size).float()
+    return (value * _quantize_scale(x, x_scale, axis, block_size).float()).to(dtype)
 
 
 def DynamicQuantizeLinear_v11(x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
@@ -158,10 +139,7 @@ def _quantize_is_byte(x: Tensor) -> bool:
 
 
 def MatMulInteger_v10(
-    A: Tensor,
-    B: Tensor,
-    a_zero_point: Optional[Tensor],
-    b_zero_point: Optional[Tensor],
+    A: Tensor, B: Tensor, a_zero_point: Optional[Tensor], b_zero_point: Optional[Tensor]
 ) -> Tensor:
     return ops.hotaru.matmul_integer(A, B, a_zero_point, b_zero_point)
 
@@ -190,9 +168,7 @@ def QLinearMatMul_v10(
             b.float() - _quantize_columns(b_zero_point).float(),
         )
     else:
-        value = ops.hotaru.matmul_integer(
-            a, b, a_zero_point, b_zero_point
-        ).float()
+        value = ops.hotaru.matmul_integer(a, b, a_zero_point, b_zero_point).float()
     if y_zero_point.is_floating_point():
         return _quantize_float8(value * scale, y_zero_point.dtype, True)
     return _quantize_integers(
@@ -221,9 +197,7 @@ def _quantize_pads(
                 - x.size(i + 2),
                 0,
             )
-            begins[i] = (
-                total // 2 if auto_pad == "SAME_UPPER" else total - total // 2
-            )
+            begins[i] = total // 2 if auto_pad == "SAME_UPPER" else total - total // 2
             ends[i] = total - begins[i]
     elif pads is not None and auto_pad == "NOTSET":
         begins = pads[:n]

@@ -30,9 +30,7 @@ def _random_hash(count: int, seed: float, dtype: int) -> Tensor:
     return number * (0.5**bits)
 
 
-def _random_uniform(
-    shape: List[int], dtype: int, seed: Optional[float]
-) -> Tensor:
+def _random_uniform(shape: List[int], dtype: int, seed: Optional[float]) -> Tensor:
     if seed is None or math.isnan(seed):
         return torch.rand(shape, dtype=dtype)
     count = 1
@@ -41,9 +39,7 @@ def _random_uniform(
     return torch.reshape(_random_hash(count, seed, dtype), shape)
 
 
-def _random_normal(
-    shape: List[int], dtype: int, seed: Optional[float]
-) -> Tensor:
+def _random_normal(shape: List[int], dtype: int, seed: Optional[float]) -> Tensor:
     if seed is None or math.isnan(seed):
         return torch.randn(shape, dtype=dtype)
     # The inverse of the distribution has poles at 0 and 1.
@@ -88,9 +84,7 @@ def RandomNormal(
     seed: Optional[float] = None,
     on_device: torch.device,
 ) -> Tensor:
-    return (_random_normal(shape, dtype, seed) * scale + mean).to(
-        on_device, dtype
-    )
+    return (_random_normal(shape, dtype, seed) * scale + mean).to(on_device, dtype)
 
 
 def RandomNormalLike(
@@ -113,18 +107,12 @@ def Bernoulli(
     kind = input.dtype if dtype is None else dtype
     if seed is None or math.isnan(seed):
         return torch.bernoulli(input).to(kind)
-    return (_random_uniform(input.size(), 7, seed).to(input.device) < input).to(
-        kind
-    )
+    return (_random_uniform(input.size(), 7, seed).to(input.device) < input).to(kind)
 
 
 # The inputs are logarithms of probabilities, of any sum.
 def Multinomial(
-    input: Tensor,
-    *,
-    dtype: int = 3,
-    sample_size: int = 1,
-    seed: Optional[float] = None,
+    input: Tensor, *, dtype: int = 3, sample_size: int = 1, seed: Optional[float] = None
 ) -> Tensor:
     p = torch.softmax(input.to(torch.float32), 1)
     if seed is None or math.isnan(seed):

@@ -45,32 +45,24 @@ def _reduce_real(data: Tensor) -> Tensor:
     return data if data.is_floating_point() else data.to(torch.float64)
 
 
-def _reduce_sum(
-    data: Tensor, axes: Optional[List[int]], keepdims: bool
-) -> Tensor:
+def _reduce_sum(data: Tensor, axes: Optional[List[int]], keepdims: bool) -> Tensor:
     x = _reduce_wide(data)
     out = torch.sum(x, axes, keepdims, dtype=x.dtype)
     return _reduce_narrow(out, data.dtype)
 
 
-def _reduce_mean(
-    data: Tensor, axes: Optional[List[int]], keepdims: bool
-) -> Tensor:
+def _reduce_mean(data: Tensor, axes: Optional[List[int]], keepdims: bool) -> Tensor:
     if data.is_floating_point():
         out = torch.mean(data, axes, keepdims)
     else:
         x = _reduce_wide(data)
         out = torch.sum(x, axes, keepdims, dtype=torch.int64)
         count = data.numel() // max(out.numel(), 1)
-        out = torch.div(out, max(count, 1), rounding_mode="trunc").to(
-            data.dtype
-        )
+        out = torch.div(out, max(count, 1), rounding_mode="trunc").to(data.dtype)
     return out
 
 
-def _reduce_prod(
-    data: Tensor, axes: Optional[List[int]], keepdims: bool
-) -> Tensor:
+def _reduce_prod(data: Tensor, axes: Optional[List[int]], keepdims: bool) -> Tensor:
     # Products are along one dimension or all.
     dims = _reduce_dims(axes)
     if len(dims) == 0:
@@ -82,9 +74,7 @@ def _reduce_prod(
     return _reduce_narrow(out, data.dtype)
 
 
-def _reduce_sizes(
-    data: Tensor, axes: Optional[List[int]], keepdims: bool
-) -> List[int]:
+def _reduce_sizes(data: Tensor, axes: Optional[List[int]], keepdims: bool) -> List[int]:
     sizes: List[int] = []
     dims = [a + data.dim() if a < 0 else a for a in _reduce_dims(axes)]
     for i in range(data.dim()):
@@ -107,15 +97,11 @@ def _reduce_nothing(data: Tensor, sizes: List[int], largest: bool) -> Tensor:
         out = out.to(data.dtype)
     else:
         half = 1 << (8 * data.element_size() - 2)
-        out = torch.full_like(
-            like, -half - half if largest else half - 1 + half
-        )
+        out = torch.full_like(like, -half - half if largest else half - 1 + half)
     return out
 
 
-def _reduce_max(
-    data: Tensor, axes: Optional[List[int]], keepdims: bool
-) -> Tensor:
+def _reduce_max(data: Tensor, axes: Optional[List[int]], keepdims: bool) -> Tensor:
     if data.numel() > 0:
         out = _reduce_ordered(data).amax(_reduce_dims(axes), keepdims)
         out = _reduce_unordered(out, data.dtype)
@@ -124,9 +110,7 @@ def _reduce_max(
     return out
 
 
-def _reduce_min(
-    data: Tensor, axes: Optional[List[int]], keepdims: bool
-) -> Tensor:
+def _reduce_min(data: Tensor, axes: Optional[List[int]], keepdims: bool) -> Tensor:
     if data.numel() > 0:
         out = _reduce_ordered(data).amin(_reduce_dims(axes), keepdims)
         out = _reduce_unordered(out, data.dtype)
@@ -135,9 +119,7 @@ def _reduce_min(
     return out
 
 
-def _reduce_l1(
-    data: Tensor, axes: Optional[List[int]], keepdims: bool
-) -> Tensor:
+def _reduce_l1(data: Tensor, axes: Optional[List[int]], keepdims: bool) -> Tensor:
     if data.is_floating_point():
         out = torch.linalg_vector_norm(data, 1.0, axes, keepdims)
     else:
@@ -149,17 +131,13 @@ def _reduce_abs(data: Tensor) -> Tensor:
     return data if data.dtype >= 27 else data.abs()
 
 
-def _reduce_l2(
-    data: Tensor, axes: Optional[List[int]], keepdims: bool
-) -> Tensor:
+def _reduce_l2(data: Tensor, axes: Optional[List[int]], keepdims: bool) -> Tensor:
     return torch.linalg_vector_norm(_reduce_real(data), 2.0, axes, keepdims).to(
         data.dtype
     )
 
 
-def _reduce_log_sum(
-    data: Tensor, axes: Optional[List[int]], keepdims: bool
-) -> Tensor:
+def _reduce_log_sum(data: Tensor, axes: Optional[List[int]], keepdims: bool) -> Tensor:
     return torch.sum(_reduce_real(data), axes, keepdims).log().to(data.dtype)
 
 
@@ -411,10 +389,7 @@ def ReduceSum_v13__int(
 
 
 def ReduceSum__list(
-    data: List[int],
-    *,
-    keepdims__1: bool = True,
-    axes: Optional[List[int]] = None,
+    data: List[int], *, keepdims__1: bool = True, axes: Optional[List[int]] = None
 ) -> List[int]:
     return [sum(data)]
 
@@ -446,10 +421,7 @@ def ReduceProd_v18__int(
 
 
 def ReduceProd__list(
-    data: List[int],
-    *,
-    keepdims__1: bool = True,
-    axes: Optional[List[int]] = None,
+    data: List[int], *, keepdims__1: bool = True, axes: Optional[List[int]] = None
 ) -> List[int]:
     return [_reduce_list_prod(data)]
 
@@ -481,10 +453,7 @@ def ReduceMax_v18__int(
 
 
 def ReduceMax__list(
-    data: List[int],
-    *,
-    keepdims__1: bool = True,
-    axes: Optional[List[int]] = None,
+    data: List[int], *, keepdims__1: bool = True, axes: Optional[List[int]] = None
 ) -> List[int]:
     return [max(data)]
 
@@ -516,10 +485,7 @@ def ReduceMin_v18__int(
 
 
 def ReduceMin__list(
-    data: List[int],
-    *,
-    keepdims__1: bool = True,
-    axes: Optional[List[int]] = None,
+    data: List[int], *, keepdims__1: bool = True, axes: Optional[List[int]] = None
 ) -> List[int]:
     return [min(data)]
 
@@ -589,19 +555,12 @@ def TopK_v10(X: Tensor, K: int, *, axis: int = -1) -> Tuple[Tensor, Tensor]:
 
 
 def TopK_v11(
-    X: Tensor,
-    K: int,
-    *,
-    axis: int = -1,
-    largest: bool = True,
-    sorted: bool = True,
+    X: Tensor, K: int, *, axis: int = -1, largest: bool = True, sorted: bool = True
 ) -> Tuple[Tensor, Tensor]:
     return _reduce_topk(X, K, axis, largest, sorted)
 
 
-def Unique_v11(
-    X: Tensor, *, axis: Optional[int] = None, sorted: bool = True
-) -> Tensor:
+def Unique_v11(X: Tensor, *, axis: Optional[int] = None, sorted: bool = True) -> Tensor:
     return _reduce_unique(X, axis, sorted)[0]
 
 
@@ -627,9 +586,7 @@ def _reduce_unique(
     values = _reduce_unordered(values, X.dtype)
     if not sorted:
         order = first.argsort()
-        place = torch.empty_like(order).scatter(
-            0, order, positions[: order.size(0)]
-        )
+        place = torch.empty_like(order).scatter(0, order, positions[: order.size(0)])
         values = values.index_select(dim, order)
         first = first.index_select(0, order)
         counts = counts.index_select(0, order)

@@ -40,9 +40,7 @@ def _resize_coordinates(
     if mode == "tf_crop_and_resize":
         if size == 1:
             return x + 0.5 * (start + end) * (length - 1)
-        return start * (length - 1) + x * (
-            (end - start) * (length - 1) / (size - 1)
-        )
+        return start * (length - 1) + x * ((end - start) * (length - 1) / (size - 1))
     if mode == "half_pixel_symmetric":
         # The centres fall together although the size was rounded.
         offset = 0.5 * length * (1.0 - size / (factor * length))
@@ -56,18 +54,11 @@ def _resize_cubic(distance: Tensor, a: float) -> Tensor:
     d = distance.abs()
     near = ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0
     far = ((a * d - 5.0 * a) * d + 8.0 * a) * d - 4.0 * a
-    return torch.where(
-        d <= 1.0, near, torch.where(d < 2.0, far, torch.zeros_like(d))
-    )
+    return torch.where(d <= 1.0, near, torch.where(d < 2.0, far, torch.zeros_like(d)))
 
 
 def _resize_weights(
-    at: Tensor,
-    length: int,
-    mode: str,
-    a: float,
-    stretch: float,
-    exclude_outside: bool,
+    at: Tensor, length: int, mode: str, a: float, stretch: float, exclude_outside: bool
 ) -> Tensor:
     # [output, input] along one axis. The filter is wider by 1 / stretch.
     half = 2 if mode == "cubic" else 1
@@ -189,9 +180,7 @@ def _resize(
 ) -> Tensor:
     rank = X.dim()
     crops = coordinates == "tf_crop_and_resize"
-    direct = (
-        rank >= 3 and rank <= 5 and not (exclude_outside or antialias or crops)
-    )
+    direct = rank >= 3 and rank <= 5 and not (exclude_outside or antialias or crops)
     if (
         direct
         and size[:2] == X.shape[:2]
@@ -215,13 +204,7 @@ def _resize(
         if size[i] == length and factors[i] == 1.0 and not cropped:
             continue
         at = _resize_coordinates(
-            length,
-            size[i],
-            factors[i],
-            starts[i],
-            ends[i],
-            coordinates,
-            X.device,
+            length, size[i], factors[i], starts[i], ends[i], coordinates, X.device
         )
         if mode == "nearest":
             rounding = nearest_mode
@@ -230,16 +213,12 @@ def _resize(
             out = out.index_select(i, _resize_nearest(at, length, rounding))
         else:
             stretch = min(factors[i], 1.0) if antialias else 1.0
-            weights = _resize_weights(
-                at, length, mode, a, stretch, exclude_outside
-            )
+            weights = _resize_weights(at, length, mode, a, stretch, exclude_outside)
             out = torch.matmul(
                 out.transpose(i, -1), weights.to(out.dtype).t()
             ).transpose(i, -1)
         if crops:
-            outside = ((at < 0) | (at > length - 1)).view(
-                [-1] + [1] * (rank - 1 - i)
-            )
+            outside = ((at < 0) | (at > length - 1)).view([-1] + [1] * (rank - 1 - i))
             out = out.masked_fill(outside, extrapolation)
     if mode != "nearest" and not X.is_floating_point():
         return _resize_integers(out, X.dtype)
@@ -307,9 +286,7 @@ def _resize_any(
             quotients = [factors[i] for i in chosen]
             if policy != "not_larger" and policy != "not_smaller":
                 raise ValueError(f"keep_aspect_ratio_policy is {policy}")
-            factor = (
-                min(quotients) if policy == "not_larger" else max(quotients)
-            )
+            factor = min(quotients) if policy == "not_larger" else max(quotients)
             scaled = True
             for i in chosen:
                 factors[i] = factor
@@ -333,9 +310,7 @@ def _resize_any(
     )
 
 
-def Resize_v10(
-    X: Tensor, scales: List[float], *, mode: str = "nearest"
-) -> Tensor:
+def Resize_v10(X: Tensor, scales: List[float], *, mode: str = "nearest") -> Tensor:
     # Its nearest element is the next one where the picture shrinks.
     return _resize_any(
         X,
@@ -409,9 +384,7 @@ def Upsample(
     )
 
 
-def Upsample_v7(
-    X: Tensor, *, mode: str = "nearest", scales: List[float]
-) -> Tensor:
+def Upsample_v7(X: Tensor, *, mode: str = "nearest", scales: List[float]) -> Tensor:
     return _resize_any(
         X,
         None,
@@ -429,9 +402,7 @@ def Upsample_v7(
     )
 
 
-def Upsample_v9(
-    X: Tensor, scales: List[float], *, mode: str = "nearest"
-) -> Tensor:
+def Upsample_v9(X: Tensor, scales: List[float], *, mode: str = "nearest") -> Tensor:
     return _resize_any(
         X,
         None,
@@ -463,9 +434,9 @@ def _resize_sampled(
         places = grid if grid.dtype == X.dtype else grid.to(X.dtype)
         return torch.grid_sampler(X, places, mode, padding, align_corners)
     # Integers are interpolated as floats and cut off.
-    return torch.grid_sampler(
-        X.to(grid.dtype), grid, mode, padding, align_corners
-    ).to(X.dtype)
+    return torch.grid_sampler(X.to(grid.dtype), grid, mode, padding, align_corners).to(
+        X.dtype
+    )
 
 
 def GridSample_v16(

@@ -74,9 +74,7 @@ def _rnn_state(
     layout: int,
 ) -> Tensor:
     if given is None:
-        return torch.zeros(
-            [directions, batch, hidden], dtype=X.dtype, device=X.device
-        )
+        return torch.zeros([directions, batch, hidden], dtype=X.dtype, device=X.device)
     return torch.transpose(given, 0, 1) if layout == 1 else given
 
 
@@ -98,14 +96,10 @@ def _rnn_flip(X: Tensor, lengths: Optional[Tensor]) -> Tensor:
 
 # Sequences of several lengths, longest first, their steps one after another:
 # the steps, how many sequences each time has, the mask, the order.
-def _rnn_pack(
-    x: Tensor, lengths: Tensor
-) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
+def _rnn_pack(x: Tensor, lengths: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
     order = torch.argsort(lengths, descending=True)
     mask = _rnn_mask(x, torch.index_select(lengths, 0, order))
-    counts = torch.narrow(
-        torch.sum(mask, [1]).cpu(), 0, 0, int(torch.max(lengths))
-    )
+    counts = torch.narrow(torch.sum(mask, [1]).cpu(), 0, 0, int(torch.max(lengths)))
     packed = torch.index(torch.index_select(x, 1, order), [mask])
     return packed, counts, mask, order
 
@@ -127,12 +121,7 @@ def _rnn_sequence(output: Tensor, directions: int, layout: int) -> Tensor:
             else torch.unsqueeze(output, 1)
         )
     split = output.reshape(
-        [
-            output.size(0),
-            output.size(1),
-            directions,
-            output.size(2) // directions,
-        ]
+        [output.size(0), output.size(1), directions, output.size(2) // directions]
     )
     return (
         torch.permute(split, [1, 0, 2, 3])
@@ -317,27 +306,11 @@ def RNN(
             h = torch.index_select(h, 1, order)
             if is_tanh:
                 Y, Y_h = torch.rnn_tanh(
-                    packed,
-                    counts,
-                    h,
-                    weights,
-                    B is not None,
-                    1,
-                    0.0,
-                    False,
-                    both,
+                    packed, counts, h, weights, B is not None, 1, 0.0, False, both
                 )
             else:
                 Y, Y_h = torch.rnn_relu(
-                    packed,
-                    counts,
-                    h,
-                    weights,
-                    B is not None,
-                    1,
-                    0.0,
-                    False,
-                    both,
+                    packed, counts, h, weights, B is not None, 1, 0.0, False, both
                 )
             back = torch.argsort(order)
             Y = _rnn_unpack(Y, mask, back)
@@ -400,9 +373,7 @@ def _rnn_gru_steps(
     for t in times:
         step = x[t]
         gates = _rnn_clip(
-            step[:, : 2 * hidden]
-            + torch.matmul(h, torch.transpose(R_zr, 0, 1)),
-            clip,
+            step[:, : 2 * hidden] + torch.matmul(h, torch.transpose(R_zr, 0, 1)), clip
         )
         z = _rnn_activate(gates[:, :hidden], names[0], alphas[0], betas[0])
         r = _rnn_activate(gates[:, hidden:], names[0], alphas[0], betas[0])
@@ -442,9 +413,7 @@ def GRU(
     hidden = R.size(2)
     h = _rnn_state(initial_h, x, directions, x.size(1), hidden, layout)
     usual = clip is None and linear_before_reset
-    usual = usual and _rnn_is_usual(
-        activations, ["Sigmoid", "Tanh"], directions
-    )
+    usual = usual and _rnn_is_usual(activations, ["Sigmoid", "Tanh"], directions)
     if usual and _rnn_packs(sequence_lens):
         # PyTorch's order is rzh.
         weights = _rnn_weights(W, R, B, [1, 1, 0, 1, 2, 1])
@@ -452,15 +421,7 @@ def GRU(
             x = _rnn_flip(x, sequence_lens)
         if sequence_lens is None:
             Y, Y_h = torch.gru(
-                x,
-                h,
-                weights,
-                B is not None,
-                1,
-                0.0,
-                False,
-                directions == 2,
-                False,
+                x, h, weights, B is not None, 1, 0.0, False, directions == 2, False
             )
         else:
             packed, counts, mask, order = _rnn_pack(x, sequence_lens)
@@ -496,9 +457,7 @@ def GRU(
         if B is not None:
             # The candidate's recurrent bias belongs inside of the reset.
             recurrent = B[d, 3 * hidden :]
-            inside = torch.constant_pad_nd(
-                B[d, 3 * hidden : 5 * hidden], [0, hidden]
-            )
+            inside = torch.constant_pad_nd(B[d, 3 * hidden : 5 * hidden], [0, hidden])
             bias = B[d, : 3 * hidden] + inside
         gates = torch.linear(x, W[d], bias)
         Y, Y_h = _rnn_gru_steps(
@@ -602,22 +561,11 @@ def LSTM(
             x = _rnn_flip(x, sequence_lens)
         if sequence_lens is None:
             Y, Y_h, Y_c = torch.lstm(
-                x,
-                [h, c],
-                weights,
-                B is not None,
-                1,
-                0.0,
-                False,
-                directions == 2,
-                False,
+                x, [h, c], weights, B is not None, 1, 0.0, False, directions == 2, False
             )
         else:
             packed, counts, mask, order = _rnn_pack(x, sequence_lens)
-            state = [
-                torch.index_select(h, 1, order),
-                torch.index_select(c, 1, order),
-            ]
+            state = [torch.index_select(h, 1, order), torch.index_select(c, 1, order)]
             Y, Y_h, Y_c = torch.lstm(
                 packed,
                 counts,

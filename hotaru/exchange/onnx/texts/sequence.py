@@ -15,9 +15,7 @@ def SequenceInsert_v11(
 ) -> List[Tensor]:
     at = len(input_sequence) if position is None else position
     if abs(at) > len(input_sequence):
-        raise IndexError(
-            "SequenceInsert: the position is outside of the sequence"
-        )
+        raise IndexError("SequenceInsert: the position is outside of the sequence")
     return input_sequence[:at] + [tensor] + input_sequence[at:]
 
 
@@ -27,9 +25,7 @@ def SequenceErase_v11(
     at = -1 if position is None else position
     at = at + len(input_sequence) if at < 0 else at
     if at < 0 or at >= len(input_sequence):
-        raise IndexError(
-            "SequenceErase: the position is outside of the sequence"
-        )
+        raise IndexError("SequenceErase: the position is outside of the sequence")
     return input_sequence[:at] + input_sequence[at + 1 :]
 
 

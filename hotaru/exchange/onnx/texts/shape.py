@@ -17,9 +17,7 @@ def Shape__int(data: int) -> List[int]:
     return sizes
 
 
-def Shape_v15(
-    data: Tensor, *, start: int = 0, end: Optional[int] = None
-) -> List[int]:
+def Shape_v15(data: Tensor, *, start: int = 0, end: Optional[int] = None) -> List[int]:
     return data.size()[start:end]
 
 
@@ -56,17 +54,12 @@ def _shape_filled(sizes: List[int], shape: List[int]) -> List[int]:
     """The shape with zeros replaced by the sizes that stand there."""
     filled = shape
     if 0 in shape:
-        filled = [
-            sizes[i] if shape[i] == 0 else shape[i] for i in range(len(shape))
-        ]
+        filled = [sizes[i] if shape[i] == 0 else shape[i] for i in range(len(shape))]
     return filled
 
 
 def Reshape(
-    data: Tensor,
-    *,
-    shape: List[int],
-    consumed_inputs: Optional[List[int]] = None,
+    data: Tensor, *, shape: List[int], consumed_inputs: Optional[List[int]] = None
 ) -> Tensor:
     return data.reshape(_shape_filled(data.size(), shape))
 
@@ -75,12 +68,8 @@ def Reshape_v5(data: Tensor, shape: List[int]) -> Tensor:
     return data.reshape(_shape_filled(data.size(), shape))
 
 
-def Reshape_v14(
-    data: Tensor, shape: List[int], *, allowzero: bool = False
-) -> Tensor:
-    return data.reshape(
-        shape if allowzero else _shape_filled(data.size(), shape)
-    )
+def Reshape_v14(data: Tensor, shape: List[int], *, allowzero: bool = False) -> Tensor:
+    return data.reshape(shape if allowzero else _shape_filled(data.size(), shape))
 
 
 def Reshape_v5__list(data: List[int], shape: Tuple[int]) -> List[int]:
@@ -105,9 +94,7 @@ def Reshape_v14__int(
 
 def _shape_line(data: List[int], size: int) -> List[int]:
     if size > 0 and size != len(data):
-        raise ValueError(
-            "Reshape: the shape has not as many elements as the data"
-        )
+        raise ValueError("Reshape: the shape has not as many elements as the data")
     return data
 
 
@@ -119,9 +106,7 @@ def Transpose(data: Tensor, *, perm: Optional[List[int]] = None) -> Tensor:
     return data.permute(order)
 
 
-def Transpose__list(
-    data: List[int], *, perm: Optional[List[int]] = None
-) -> List[int]:
+def Transpose__list(data: List[int], *, perm: Optional[List[int]] = None) -> List[int]:
     return data
 
 
@@ -168,11 +153,7 @@ def Split(
 
 
 def Split_v2(
-    input: Tensor,
-    *,
-    split: Optional[List[int]] = None,
-    axis: int = 0,
-    n_outputs: int,
+    input: Tensor, *, split: Optional[List[int]] = None, axis: int = 0, n_outputs: int
 ) -> List[Tensor]:
     return _shape_split(input, split, axis, n_outputs)
 
@@ -197,11 +178,7 @@ def Split_v18(
 
 
 def Split_v13__list(
-    input: List[int],
-    split: Optional[List[int]],
-    *,
-    axis: int = 0,
-    n_outputs: int,
+    input: List[int], split: Optional[List[int]], *, axis: int = 0, n_outputs: int
 ) -> List[List[int]]:
     return _shape_split_list(input, split, n_outputs)
 
@@ -414,11 +391,7 @@ def Tile_v6__list(input: List[int], repeats: List[int]) -> List[int]:
 
 
 def Pad(
-    data: Tensor,
-    *,
-    paddings: List[int],
-    mode: str = "constant",
-    value: float = 0.0,
+    data: Tensor, *, paddings: List[int], mode: str = "constant", value: float = 0.0
 ) -> Tensor:
     return _shape_padded(data, paddings, value, None, mode)
 
@@ -441,11 +414,7 @@ def Pad_v11(
 
 
 def Pad_v11__tensor(
-    data: Tensor,
-    pads: List[int],
-    constant_value: Tensor,
-    *,
-    mode: str = "constant",
+    data: Tensor, pads: List[int], constant_value: Tensor, *, mode: str = "constant"
 ) -> Tensor:
     return _shape_padded_by_tensor(data, pads, constant_value, None, mode)
 
@@ -474,11 +443,7 @@ def Pad_v18__tensor(
 
 
 def _shape_padded_by_tensor(
-    data: Tensor,
-    pads: List[int],
-    value: Tensor,
-    axes: Optional[List[int]],
-    mode: str,
+    data: Tensor, pads: List[int], value: Tensor, axes: Optional[List[int]], mode: str
 ) -> Tensor:
     out = _shape_padded(data, pads, 0.0, axes, mode)
     if mode == "constant":
@@ -491,17 +456,11 @@ def _shape_padded_by_tensor(
 
 
 def _shape_padded(
-    data: Tensor,
-    pads: List[int],
-    value: float,
-    axes: Optional[List[int]],
-    mode: str,
+    data: Tensor, pads: List[int], value: float, axes: Optional[List[int]], mode: str
 ) -> Tensor:
     """pads are ONNX's: all that stand before axes, then those behind."""
     rank = data.dim()
-    around = [0] * (
-        2 * rank
-    )  # PyTorch's: before and behind, the last axis first
+    around = [0] * (2 * rank)  # PyTorch's: before and behind, the last axis first
     for i in range(len(pads) // 2):
         axis = i if axes is None else axes[i]
         axis = axis + rank if axis < 0 else axis
@@ -518,17 +477,13 @@ def _shape_padded(
     return out
 
 
-def _shape_padded_by_itself(
-    data: Tensor, around: List[int], mode: str
-) -> Tensor:
+def _shape_padded_by_itself(data: Tensor, around: List[int], mode: str) -> Tensor:
     out = data
     planes = data.dim() == 4 and data.numel() > 0 and around[4:] == [0, 0, 0, 0]
     planes = planes and data.is_floating_point() and min(around) >= 0
     if mode == "reflect":
         small = (
-            planes
-            and max(around[:2]) < data.size(3)
-            and max(around[2:]) < data.size(2)
+            planes and max(around[:2]) < data.size(3) and max(around[2:]) < data.size(2)
         )
     else:
         small = planes and mode == "edge"
@@ -569,10 +524,7 @@ def ConstantOfShape_v9__list(input: Tuple[int], *, value: int) -> List[int]:
 
 
 def ConstantOfShape_v9(
-    input: List[int],
-    *,
-    value: Optional[Tensor] = None,
-    on_device: torch.device,
+    input: List[int], *, value: Optional[Tensor] = None, on_device: torch.device
 ) -> Tensor:
     if value is None:
         out = torch.zeros(input, dtype=torch.float32, device=on_device)
@@ -585,11 +537,7 @@ def _shape_range(start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
     # Nothing where the limit lies on the other side.
     ahead = torch.where(delta > 0, limit.maximum(start), limit.minimum(start))
     return torch.arange(
-        start.item(),
-        ahead.item(),
-        delta.item(),
-        dtype=start.dtype,
-        device=start.device,
+        start.item(), ahead.item(), delta.item(), dtype=start.dtype, device=start.device
     )
 
 
@@ -597,18 +545,14 @@ def _shape_range_of_ints(
     start: int, limit: int, delta: int, on_device: torch.device
 ) -> Tensor:
     ahead = max(limit, start) if delta > 0 else min(limit, start)
-    return torch.arange(
-        start, ahead, delta, dtype=torch.int64, device=on_device
-    )
+    return torch.arange(start, ahead, delta, dtype=torch.int64, device=on_device)
 
 
 # From a constant to a number, which may be known where a tensor is not.
 def _shape_range_to(start: float, limit: Tensor, delta: float) -> Tensor:
     end = float(limit)
     ahead = max(end, start) if delta > 0 else min(end, start)
-    return torch.arange(
-        start, ahead, delta, dtype=limit.dtype, device=limit.device
-    )
+    return torch.arange(start, ahead, delta, dtype=limit.dtype, device=limit.device)
 
 
 def Range_v11__limit(start: float, limit: Tensor, delta: float) -> Tensor:
@@ -635,25 +579,14 @@ def Range_v27(
 
 
 def Range_v27__ints(
-    start: int,
-    limit: int,
-    delta: int,
-    *,
-    stash_type: int = 1,
-    on_device: torch.device,
+    start: int, limit: int, delta: int, *, stash_type: int = 1, on_device: torch.device
 ) -> Tensor:
     return _shape_range_of_ints(start, limit, delta, on_device)
 
 
-def EyeLike_v9(
-    input: Tensor, *, dtype: Optional[int] = None, k: int = 0
-) -> Tensor:
+def EyeLike_v9(input: Tensor, *, dtype: Optional[int] = None, k: int = 0) -> Tensor:
     kind = input.dtype if dtype is None else dtype
-    return (
-        torch.ones(input.size(), dtype=kind, device=input.device)
-        .triu(k)
-        .tril(k)
-    )
+    return torch.ones(input.size(), dtype=kind, device=input.device).triu(k).tril(k)
 
 
 def Trilu_v14(input: Tensor, k: Optional[int], *, upper: bool = True) -> Tensor:
@@ -662,11 +595,7 @@ def Trilu_v14(input: Tensor, k: Optional[int], *, upper: bool = True) -> Tensor:
 
 
 def ReverseSequence_v10(
-    input: Tensor,
-    sequence_lens: Tensor,
-    *,
-    batch_axis: int = 1,
-    time_axis: int = 0,
+    input: Tensor, sequence_lens: Tensor, *, batch_axis: int = 1, time_axis: int = 0
 ) -> Tensor:
     steps = torch.arange(input.size(time_axis), device=input.device)
     lengths = sequence_lens.unsqueeze(time_axis)
@@ -677,9 +606,7 @@ def ReverseSequence_v10(
     return input.gather(time_axis, index.expand(input.size()))
 
 
-def OneHot_v9(
-    indices: Tensor, depth: int, values: Tensor, *, axis: int = -1
-) -> Tensor:
+def OneHot_v9(indices: Tensor, depth: int, values: Tensor, *, axis: int = -1) -> Tensor:
     index = indices.to(torch.int64)
     index = torch.where(index < 0, index + depth, index).unsqueeze(axis)
     places = [1] * index.dim()

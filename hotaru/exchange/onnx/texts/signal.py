@@ -15,9 +15,7 @@ def _signal_transform(
         signal = torch.squeeze(x, -1)
     if inverse:
         if onesided:
-            return torch.unsqueeze(torch.fft_irfft(signal, length, at), -1).to(
-                dtype
-            )
+            return torch.unsqueeze(torch.fft_irfft(signal, length, at), -1).to(dtype)
         return torch.view_as_real(torch.fft_ifft(signal, length, at)).to(dtype)
     if onesided and not torch.is_complex(signal):
         return torch.view_as_real(torch.fft_rfft(signal, length, at)).to(dtype)
@@ -97,9 +95,7 @@ def STFT(
 # A periodic window is one longer without its last value.
 def _signal_phase(size: int, periodic: bool) -> Tensor:
     steps = size if periodic else max(size - 1, 1)
-    return torch.arange(size, dtype=torch.float64) * (
-        2 * math.pi / max(steps, 1)
-    )
+    return torch.arange(size, dtype=torch.float64) * (2 * math.pi / max(steps, 1))
 
 
 def HannWindow(
@@ -122,9 +118,9 @@ def HammingWindow(
     on_device: torch.device,
 ) -> Tensor:
     alpha = 25.0 / 46.0
-    return (
-        alpha - torch.cos(_signal_phase(size, periodic)) * (1.0 - alpha)
-    ).to(on_device, output_datatype)
+    return (alpha - torch.cos(_signal_phase(size, periodic)) * (1.0 - alpha)).to(
+        on_device, output_datatype
+    )
 
 
 def BlackmanWindow(
@@ -158,12 +154,8 @@ def MelWeightMatrix(
     hertz = torch.expm1(mel * (math.log(10.0) / 2595.0)) * 700.0
     bins = torch.floor(hertz * (dft_length + 1) / sample_rate)
     left, centre, right = bins[:-2], bins[1:-1], bins[2:]
-    row = torch.unsqueeze(
-        torch.arange(dft_length // 2 + 1, dtype=torch.float64), 1
-    )
-    rising = torch.where(
-        centre == left, row == centre, (row - left) / (centre - left)
-    )
+    row = torch.unsqueeze(torch.arange(dft_length // 2 + 1, dtype=torch.float64), 1)
+    rising = torch.where(centre == left, row == centre, (row - left) / (centre - left))
     falling = (right - row) / (right - centre)
     inside = torch.logical_and(row >= centre, row < right)
     result = torch.where(inside, falling, torch.zeros_like(falling))

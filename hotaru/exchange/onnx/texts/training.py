@@ -58,14 +58,7 @@ def Adam(
     norm_coefficient_post: float = 0.0,
 ) -> List[Tensor]:
     return _training_adam(
-        R,
-        T,
-        all_inputs,
-        alpha,
-        beta,
-        epsilon,
-        norm_coefficient,
-        norm_coefficient_post,
+        R, T, all_inputs, alpha, beta, epsilon, norm_coefficient, norm_coefficient_post
     )
 
 
@@ -101,9 +94,7 @@ def Adagrad(
     epsilon: float = 1e-6,
     norm_coefficient: float = 0.0,
 ) -> List[Tensor]:
-    return _training_adagrad(
-        R, T, all_inputs, decay_factor, epsilon, norm_coefficient
-    )
+    return _training_adagrad(R, T, all_inputs, decay_factor, epsilon, norm_coefficient)
 
 
 def _training_momentum(
@@ -142,6 +133,4 @@ def Momentum(
     mode: str,
     norm_coefficient: float,
 ) -> List[Tensor]:
-    return _training_momentum(
-        R, T, all_inputs, alpha, beta, mode, norm_coefficient
-    )
+    return _training_momentum(R, T, all_inputs, alpha, beta, mode, norm_coefficient)

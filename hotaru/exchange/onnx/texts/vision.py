@@ -50,13 +50,10 @@ def _vision_maxima(
     return best.view(cells).amax([2, 4]).permute(0, 3, 1, 2)
 
 
-def _vision_places(
-    start: Tensor, extent: Tensor, cells: int, samples: int
-) -> Tensor:
+def _vision_places(start: Tensor, extent: Tensor, cells: int, samples: int) -> Tensor:
     # [K, cells * samples]: the centres of equal parts.
     at = (
-        torch.arange(cells * samples, dtype=start.dtype, device=start.device)
-        + 0.5
+        torch.arange(cells * samples, dtype=start.dtype, device=start.device) + 0.5
     ) / (cells * samples)
     return start.unsqueeze(1) + extent.unsqueeze(1) * at
 
@@ -77,17 +74,9 @@ def _vision_roi_align(
     pictures = X.float() if half else X
     regions = rois.to(pictures.dtype)
     if mode == "avg":
-        numbered = torch.cat(
-            [batch_indices.to(regions.dtype).unsqueeze(1), regions], 1
-        )
+        numbered = torch.cat([batch_indices.to(regions.dtype).unsqueeze(1), regions], 1)
         return ops.torchvision.roi_align(
-            pictures,
-            numbered,
-            spatial_scale,
-            height,
-            width,
-            sampling_ratio,
-            aligned,
+            pictures, numbered, spatial_scale, height, width, sampling_ratio, aligned
         ).to(X.dtype)
     if mode != "max":
         raise ValueError(f"RoiAlign: mode is {mode}")
@@ -103,26 +92,16 @@ def _vision_roi_align(
             pictures, batch_indices, y, x, [sampling_ratio, sampling_ratio]
         ).to(X.dtype)
     # Each region has a grid of its own.
-    out = [
-        torch.zeros(
-            [0, X.size(1), height, width], dtype=X.dtype, device=X.device
-        )
-    ]
+    out = [torch.zeros([0, X.size(1), height, width], dtype=X.dtype, device=X.device)]
     for k in range(rois.size(0)):
         rows = int((extents[k, 1] / height).ceil().item())
         columns = int((extents[k, 0] / width).ceil().item())
         if rows < 1 or columns < 1:
             out.append(X.new_zeros([1, X.size(1), height, width]))
             continue
-        y = _vision_places(
-            starts[k : k + 1, 1], extents[k : k + 1, 1], height, rows
-        )
-        x = _vision_places(
-            starts[k : k + 1, 0], extents[k : k + 1, 0], width, columns
-        )
-        one = _vision_maxima(
-            pictures, batch_indices[k : k + 1], y, x, [rows, columns]
-        )
+        y = _vision_places(starts[k : k + 1, 1], extents[k : k + 1, 1], height, rows)
+        x = _vision_places(starts[k : k + 1, 0], extents[k : k + 1, 0], width, columns)
+        one = _vision_maxima(pictures, batch_indices[k : k + 1], y, x, [rows, columns])
         out.append(one.to(X.dtype))
     return torch.cat(out, 0)
 
@@ -165,9 +144,7 @@ def RoiAlign_v16(
 ) -> Tensor:
     aligned = coordinate_transformation_mode == "half_pixel"
     if not aligned and coordinate_transformation_mode != "output_half_pixel":
-        raise ValueError(
-            f"RoiAlign: coordinates are {coordinate_transformation_mode}"
-        )
+        raise ValueError(f"RoiAlign: coordinates are {coordinate_transformation_mode}")
     return _vision_roi_align(
         X,
         rois,
@@ -190,9 +167,7 @@ def NonMaxSuppression_v10(
     *,
     center_point_box: bool = False,
 ) -> Tensor:
-    most = (
-        0 if max_output_boxes_per_class is None else max_output_boxes_per_class
-    )
+    most = 0 if max_output_boxes_per_class is None else max_output_boxes_per_class
     overlap = 0.0 if iou_threshold is None else iou_threshold
     first = boxes[:, :, :2]
     second = boxes[:, :, 2:]
@@ -209,15 +184,13 @@ def NonMaxSuppression_v10(
             for j in range(scores.size(1)):
                 score = scores[i, j]
                 if score_threshold is None:
-                    kept = ops.torchvision.nms(corners[i], score, overlap)[
-                        :most
-                    ]
+                    kept = ops.torchvision.nms(corners[i], score, overlap)[:most]
                 else:
                     above = (score > score_threshold).nonzero().flatten()
                     kept = above[
-                        ops.torchvision.nms(
-                            corners[i][above], score[above], overlap
-                        )[:most]
+                        ops.torchvision.nms(corners[i][above], score[above], overlap)[
+                            :most
+                        ]
                     ]
                 of_class = torch.constant_pad_nd(kept.unsqueeze(1), [1, 0], j)
                 chosen.append(torch.constant_pad_nd(of_class, [1, 0], i))

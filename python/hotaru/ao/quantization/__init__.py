@@ -27,17 +27,23 @@ from .quantization_mappings import *
 from .quantize import *
 from .stubs import *
 
-ObserverOrFakeQuantize = Union[
-    observer.ObserverBase, fake_quantize.FakeQuantizeBase
-]
+ObserverOrFakeQuantize = Union[observer.ObserverBase, fake_quantize.FakeQuantizeBase]
 
 __all__ = [
-    "ObserverOrFakeQuantize", "default_eval_fn", "fuse_modules",
-    "fuse_modules_qat", *fake_quantize.__all__, *fuser_method_mappings.__all__,
-    *observer.__all__, *qconfig.__all__, *qconfig_mapping.__all__,
-    *quant_type.__all__, *quantization_mappings.__all__, *_workflows.__all__,
+    "ObserverOrFakeQuantize",
+    "default_eval_fn",
+    "fuse_modules",
+    "fuse_modules_qat",
+    *fake_quantize.__all__,
+    *fuser_method_mappings.__all__,
+    *observer.__all__,
+    *qconfig.__all__,
+    *qconfig_mapping.__all__,
+    *quant_type.__all__,
+    *quantization_mappings.__all__,
+    *_workflows.__all__,
     *stubs.__all__,
-]  # fmt: skip
+]
 
 
 def default_eval_fn(model, calib_data) -> None:

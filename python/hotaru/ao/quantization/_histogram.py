@@ -67,9 +67,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
         self.upsample_rate = _UPSAMPLE_RATE
 
     def _nothing_seen(self) -> bool:
-        return bool(
-            self.min_val == float("inf") and self.max_val == float("-inf")
-        )
+        return bool(self.min_val == float("inf") and self.max_val == float("-inf"))
 
     # -- looking -----------------------------------------------------------
 
@@ -80,8 +78,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
         least, greatest = hotaru.aminmax(x)
         if least == float("-inf") or greatest == float("inf"):
             warnings.warn(
-                "torch.inf detected in input tensor, ignoring input",
-                stacklevel=2,
+                "torch.inf detected in input tensor, ignoring input", stacklevel=2
             )
             x = x[x.abs() != float("inf")]
             if x.numel() == 0:
@@ -121,9 +118,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
         if update_min == orig_min and update_max == orig_max:
             return orig_hist + update_hist
         if orig_min == orig_max:
-            place = self._histogram_of(
-                orig_min.reshape(1), update_min, update_max
-            )
+            place = self._histogram_of(orig_min.reshape(1), update_min, update_max)
             return place * orig_hist.sum() + update_hist
         if not (update_min <= orig_min and update_max >= orig_max):
             raise AssertionError("the new range must include the old one")
@@ -131,9 +126,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
             orig_hist, orig_min, orig_max, update_min, update_max
         )
 
-    def _upscale_histogram(
-        self, histogram, orig_min, orig_max, update_min, update_max
-    ):
+    def _upscale_histogram(self, histogram, orig_min, orig_max, update_min, update_max):
         """A histogram in the bins of a wider range: parts of each bin go
         where their middles lie.
         """
@@ -143,9 +136,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
         width = (orig_max - orig_min) / parts
         low, high = orig_min.item(), orig_max.item()
         middles = hotaru.linspace(low, high, parts + 1)[:-1] + 0.5 * width
-        ends = hotaru.linspace(
-            update_min.item(), update_max.item(), self.bins + 1
-        )
+        ends = hotaru.linspace(update_min.item(), update_max.item(), self.bins + 1)
         bins = hotaru.bucketize(middles, ends, right=True) - 1
         return hotaru.bincount(
             bins.clamp(0, self.bins - 1), weights, minlength=self.bins
@@ -215,9 +206,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
         end = begin + width
         at_begin, at_end = (
             hotaru.clamp(
-                hotaru.div(x, step, rounding_mode="floor"),
-                0,
-                self.dst_nbins - 1,
+                hotaru.div(x, step, rounding_mode="floor"), 0, self.dst_nbins - 1
             )
             for x in (begin, end)
         )
@@ -226,12 +215,8 @@ class HistogramObserver(UniformQuantizationObserverBase):
         # From the bin's begin to its first interval's end, whole intervals in
         # between, and from the last one's begin to the bin's end.
         error = self._get_norm(begin - (at_begin + 0.5) * step, half, density)
-        error = error + (at_end - at_begin - 1) * self._get_norm(
-            -half, half, density
-        )
-        error = error + self._get_norm(
-            -half, end - (at_end * step + half), density
-        )
+        error = error + (at_end - at_begin - 1) * self._get_norm(-half, half, density)
+        error = error + self._get_norm(-half, end - (at_end * step + half), density)
         return error.sum().item()
 
     def _get_norm(self, delta_begin, delta_end, density):

@@ -88,10 +88,18 @@ class ObserverBase(ABC, nn.Module):
 
 
 _OBSERVED = (
-    hotaru.qint8, hotaru.quint8, hotaru.quint4x2, hotaru.qint32, hotaru.int8,
-    hotaru.uint8, hotaru.int16, hotaru.int32, hotaru.float8_e5m2,
-    hotaru.float8_e4m3fn, hotaru.uint16,
-)  # fmt: skip
+    hotaru.qint8,
+    hotaru.quint8,
+    hotaru.quint4x2,
+    hotaru.qint32,
+    hotaru.int8,
+    hotaru.uint8,
+    hotaru.int16,
+    hotaru.int32,
+    hotaru.float8_e5m2,
+    hotaru.float8_e4m3fn,
+    hotaru.uint16,
+)
 
 
 class UniformQuantizationObserverBase(ObserverBase):
@@ -130,10 +138,12 @@ class UniformQuantizationObserverBase(ObserverBase):
         options = nn.factory_kwargs(factory_kwargs)
         self.register_buffer("eps", hotaru.tensor([eps], **options))
         schemes = (
-            hotaru.per_tensor_affine, hotaru.per_tensor_symmetric,
-            hotaru.per_channel_affine, hotaru.per_channel_symmetric,
+            hotaru.per_tensor_affine,
+            hotaru.per_tensor_symmetric,
+            hotaru.per_channel_affine,
+            hotaru.per_channel_symmetric,
             hotaru.per_channel_affine_float_qparams,
-        )  # fmt: skip
+        )
         if qscheme not in schemes:
             raise AssertionError(
                 "Default Observer only works for per_tensor_affine, "
@@ -145,9 +155,7 @@ class UniformQuantizationObserverBase(ObserverBase):
             raise AssertionError(
                 f"Default Observer only works for {_OBSERVED} data type"
             )
-        self.has_customized_qrange = (
-            quant_min is not None and quant_max is not None
-        )
+        self.has_customized_qrange = quant_min is not None and quant_max is not None
         if self.has_customized_qrange:
             validate_qmin_qmax(quant_min, quant_max)
         self.quant_min, self.quant_max = calculate_qmin_qmax(
@@ -158,9 +166,7 @@ class UniformQuantizationObserverBase(ObserverBase):
             self.reduce_range,
         )
 
-    def _load_from_state_dict(
-        self, state_dict, prefix, local_metadata, *rest
-    ) -> None:
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, *rest) -> None:
         version = local_metadata.get("version", None)
         if version is None or version == 1:
             # Written before `eps` was part of the state.
@@ -184,9 +190,7 @@ class UniformQuantizationObserverBase(ObserverBase):
 
     def reset_min_max_vals(self):
         """Forgets the range."""
-        raise NotImplementedError(
-            "Cannot reset min/max values in the given observer."
-        )
+        raise NotImplementedError("Cannot reset min/max values in the given observer.")
 
 
 class MinMaxObserver(UniformQuantizationObserverBase):
@@ -377,10 +381,7 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
 
     def _merged(self, least, greatest):
         """The ends kept so far with those of an input."""
-        return (
-            hotaru.min(least, self.min_val),
-            hotaru.max(greatest, self.max_val),
-        )
+        return (hotaru.min(least, self.min_val), hotaru.max(greatest, self.max_val))
 
     def calculate_qparams(self):
         return self._calculate_qparams(self.min_val, self.max_val)

@@ -17,21 +17,31 @@ from .observer import (
 from .utils import is_per_channel, is_per_tensor
 
 __all__ = [
-    "FakeQuantize", "FakeQuantizeBase", "FixedQParamsFakeQuantize",
+    "FakeQuantize",
+    "FakeQuantizeBase",
+    "FixedQParamsFakeQuantize",
     "FusedMovingAvgObsFakeQuantize",
-    "default_affine_fixed_qparams_fake_quant", "default_dynamic_fake_quant",
-    "default_embedding_fake_quant", "default_embedding_fake_quant_4bit",
-    "default_fake_quant", "default_fixed_qparams_range_0to1_fake_quant",
+    "default_affine_fixed_qparams_fake_quant",
+    "default_dynamic_fake_quant",
+    "default_embedding_fake_quant",
+    "default_embedding_fake_quant_4bit",
+    "default_fake_quant",
+    "default_fixed_qparams_range_0to1_fake_quant",
     "default_fixed_qparams_range_neg1to1_fake_quant",
-    "default_fused_act_fake_quant", "default_fused_per_channel_wt_fake_quant",
-    "default_fused_wt_fake_quant", "default_histogram_fake_quant",
+    "default_fused_act_fake_quant",
+    "default_fused_per_channel_wt_fake_quant",
+    "default_fused_wt_fake_quant",
+    "default_histogram_fake_quant",
     "default_per_channel_weight_fake_quant",
     "default_symmetric_fixed_qparams_fake_quant",
-    "default_weight_fake_quant", "disable_fake_quant", "disable_observer",
-    "enable_fake_quant", "enable_observer",
+    "default_weight_fake_quant",
+    "disable_fake_quant",
+    "disable_observer",
+    "enable_fake_quant",
+    "enable_observer",
     "fused_per_channel_wt_fake_quant_range_neg_127_to_127",
     "fused_wt_fake_quant_range_neg_127_to_127",
-]  # fmt: skip
+]
 
 
 def _is_float_qparams(qscheme) -> bool:
@@ -39,10 +49,7 @@ def _is_float_qparams(qscheme) -> bool:
 
 
 def _is_symmetric_quant(qscheme) -> bool:
-    return qscheme in (
-        hotaru.per_tensor_symmetric,
-        hotaru.per_channel_symmetric,
-    )
+    return qscheme in (hotaru.per_tensor_symmetric, hotaru.per_channel_symmetric)
 
 
 class FakeQuantize(FakeQuantizeBase):
@@ -166,8 +173,7 @@ class FixedQParamsFakeQuantize(FakeQuantize):
         if not is_per_tensor(self.qscheme):
             raise AssertionError(
                 "Only per tensor quantization is supported "
-                "FixedQParamsFakeQuantize module, got qscheme:"
-                + str(self.qscheme)
+                "FixedQParamsFakeQuantize module, got qscheme:" + str(self.qscheme)
             )
 
     def calculate_qparams(self):
@@ -196,10 +202,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         super().__init__(observer, quant_min, quant_max, **observer_kwargs)
         if not isinstance(
             self.activation_post_process,
-            (
-                MovingAverageMinMaxObserver,
-                MovingAveragePerChannelMinMaxObserver,
-            ),
+            (MovingAverageMinMaxObserver, MovingAveragePerChannelMinMaxObserver),
         ):
             raise AssertionError(
                 "Fused observer+fake_quant module only works with "
@@ -267,22 +270,16 @@ default_dynamic_fake_quant = FakeQuantize.with_args(
     dtype=hotaru.quint8,
     averaging_constant=1,
 )
-default_fixed_qparams_range_neg1to1_fake_quant = (
-    FixedQParamsFakeQuantize.with_args(
-        observer=default_fixed_qparams_range_neg1to1_observer
-    )
+default_fixed_qparams_range_neg1to1_fake_quant = FixedQParamsFakeQuantize.with_args(
+    observer=default_fixed_qparams_range_neg1to1_observer
 )
-default_fixed_qparams_range_0to1_fake_quant = (
-    FixedQParamsFakeQuantize.with_args(
-        observer=default_fixed_qparams_range_0to1_observer
-    )
+default_fixed_qparams_range_0to1_fake_quant = FixedQParamsFakeQuantize.with_args(
+    observer=default_fixed_qparams_range_0to1_observer
 )
 default_symmetric_fixed_qparams_fake_quant = (
     default_fixed_qparams_range_neg1to1_fake_quant
 )
-default_affine_fixed_qparams_fake_quant = (
-    default_fixed_qparams_range_0to1_fake_quant
-)
+default_affine_fixed_qparams_fake_quant = default_fixed_qparams_range_0to1_fake_quant
 default_per_channel_weight_fake_quant = FakeQuantize.with_args(
     observer=MovingAveragePerChannelMinMaxObserver,
     **_WEIGHT,
@@ -316,24 +313,18 @@ default_fused_act_fake_quant = FusedMovingAvgObsFakeQuantize.with_args(
     observer=MovingAverageMinMaxObserver, **_ACTIVATION, dtype=hotaru.quint8
 )
 default_fused_wt_fake_quant = FusedMovingAvgObsFakeQuantize.with_args(
-    observer=MovingAverageMinMaxObserver,
+    observer=MovingAverageMinMaxObserver, **_WEIGHT, qscheme=hotaru.per_tensor_symmetric
+)
+default_fused_per_channel_wt_fake_quant = FusedMovingAvgObsFakeQuantize.with_args(
+    observer=MovingAveragePerChannelMinMaxObserver,
     **_WEIGHT,
+    qscheme=hotaru.per_channel_symmetric,
+)
+fused_wt_fake_quant_range_neg_127_to_127 = FusedMovingAvgObsFakeQuantize.with_args(
+    observer=MovingAverageMinMaxObserver,
+    **_NARROW,
     qscheme=hotaru.per_tensor_symmetric,
-)
-default_fused_per_channel_wt_fake_quant = (
-    FusedMovingAvgObsFakeQuantize.with_args(
-        observer=MovingAveragePerChannelMinMaxObserver,
-        **_WEIGHT,
-        qscheme=hotaru.per_channel_symmetric,
-    )
-)
-fused_wt_fake_quant_range_neg_127_to_127 = (
-    FusedMovingAvgObsFakeQuantize.with_args(
-        observer=MovingAverageMinMaxObserver,
-        **_NARROW,
-        qscheme=hotaru.per_tensor_symmetric,
-        eps=2**-12,
-    )
+    eps=2**-12,
 )
 fused_per_channel_wt_fake_quant_range_neg_127_to_127 = (
     FusedMovingAvgObsFakeQuantize.with_args(
@@ -355,9 +346,7 @@ def _is_fake_quant_script_module(mod) -> bool:
 
 def _switch(name: str, text: str):
     def function(mod) -> None:
-        if isinstance(mod, FakeQuantizeBase) or (
-            _is_fake_quant_script_module(mod)
-        ):
+        if isinstance(mod, FakeQuantizeBase) or (_is_fake_quant_script_module(mod)):
             getattr(mod, name)()
 
     function.__name__ = function.__qualname__ = name

@@ -16,9 +16,7 @@ def _parent_and_name(model, name: str):
     return model.get_submodule(path), last
 
 
-def fuse_known_modules(
-    mod_list, is_qat, additional_fuser_method_mapping=None
-) -> list:
+def fuse_known_modules(mod_list, is_qat, additional_fuser_method_mapping=None) -> list:
     """The fused module in the place of the first, identities in the others'.
 
     Hooks before the first and after the last module become the fused one's.
@@ -48,19 +46,14 @@ def _plain_class(module) -> type:
     return type_before_parametrizations(module)
 
 
-def _fuse(
-    model, modules_to_fuse, is_qat, inplace, fuser_func, fuse_custom_config_dict
-):
+def _fuse(model, modules_to_fuse, is_qat, inplace, fuser_func, fuse_custom_config_dict):
     if not inplace:
         model = copy.deepcopy(model)
     groups = modules_to_fuse
     if all(isinstance(name, str) for name in groups):
         groups = [groups]
     additional = get_combined_dict(
-        {},
-        (fuse_custom_config_dict or {}).get(
-            "additional_fuser_method_mapping", {}
-        ),
+        {}, (fuse_custom_config_dict or {}).get("additional_fuser_method_mapping", {})
     )
     for names in groups:
         modules = [model.get_submodule(name) for name in names]
@@ -88,12 +81,7 @@ def fuse_modules(
             of other tuples of classes.
     """
     return _fuse(
-        model,
-        modules_to_fuse,
-        False,
-        inplace,
-        fuser_func,
-        fuse_custom_config_dict,
+        model, modules_to_fuse, False, inplace, fuser_func, fuse_custom_config_dict
     )
 
 
@@ -106,10 +94,5 @@ def fuse_modules_qat(
 ):
     """Fuses sequences of modules of a model that is going to be trained."""
     return _fuse(
-        model,
-        modules_to_fuse,
-        True,
-        inplace,
-        fuser_func,
-        fuse_custom_config_dict,
+        model, modules_to_fuse, True, inplace, fuser_func, fuse_custom_config_dict
     )

@@ -11,9 +11,13 @@ from ..nn import intrinsic as nni
 from .utils import MatchAllNode, get_combined_dict
 
 __all__ = [
-    "fuse_conv_bn", "fuse_conv_bn_relu", "fuse_convtranspose_bn",
-    "fuse_linear_bn", "get_fuser_method", "get_fuser_method_new",
-]  # fmt: skip
+    "fuse_conv_bn",
+    "fuse_conv_bn_relu",
+    "fuse_convtranspose_bn",
+    "fuse_linear_bn",
+    "get_fuser_method",
+    "get_fuser_method_new",
+]
 
 
 def _check_modes(*modules) -> None:
@@ -29,11 +33,7 @@ def fuse_conv_bn(is_qat, conv, bn):
     outside of training.
     """
     _check_modes(conv, bn)
-    kinds = {
-        nn.Conv1d: nni.ConvBn1d,
-        nn.Conv2d: nni.ConvBn2d,
-        nn.Conv3d: nni.ConvBn3d,
-    }
+    kinds = {nn.Conv1d: nni.ConvBn1d, nn.Conv2d: nni.ConvBn2d, nn.Conv3d: nni.ConvBn3d}
     if not is_qat:
         return fuse_conv_bn_eval(conv, bn)
     _check_norm(conv, bn)
@@ -49,13 +49,10 @@ def _check_norm(conv, bn) -> None:
             "Output channel of Conv2d must match num_features of BatchNorm2d."
         )
     if not bn.affine:
-        raise AssertionError(
-            "Only support fusing BatchNorm2d with affine set to True"
-        )
+        raise AssertionError("Only support fusing BatchNorm2d with affine set to True")
     if not bn.track_running_stats:
         raise AssertionError(
-            "Only support fusing BatchNorm2d with tracking_running_stats set "
-            "to True"
+            "Only support fusing BatchNorm2d with tracking_running_stats set to True"
         )
 
 
@@ -78,9 +75,7 @@ def fuse_conv_bn_relu(is_qat, conv, bn, relu):
     kind = kinds.get(type(conv))
     if kind is None:
         mode = "train" if is_qat else "eval"
-        raise NotImplementedError(
-            f"Cannot fuse {mode} modules: {(conv, bn, relu)}"
-        )
+        raise NotImplementedError(f"Cannot fuse {mode} modules: {(conv, bn, relu)}")
     if is_qat:
         return kind(conv, bn, relu)
     return kind(fuse_conv_bn_eval(conv, bn), relu)
@@ -99,13 +94,10 @@ def fuse_linear_bn(is_qat, linear, bn):
             "Output features of Linear must match num_features of BatchNorm1d"
         )
     if not bn.affine:
-        raise AssertionError(
-            "Only support fusing BatchNorm1d with affine set to True"
-        )
+        raise AssertionError("Only support fusing BatchNorm1d with affine set to True")
     if not bn.track_running_stats:
         raise AssertionError(
-            "Only support fusing BatchNorm1d with tracking_running_stats set "
-            "to True"
+            "Only support fusing BatchNorm1d with tracking_running_stats set to True"
         )
     return nni.LinearBn1d(linear, bn)
 
@@ -114,13 +106,10 @@ def fuse_convtranspose_bn(is_qat, convt, bn):
     """A transposed convolution with a norm within its weights; not trained."""
     if convt.training != bn.training:
         raise AssertionError(
-            "ConvTranspose and BN both must be in the same mode (train or "
-            "eval)."
+            "ConvTranspose and BN both must be in the same mode (train or eval)."
         )
     if is_qat:
-        raise Exception(
-            "Fusing ConvTranspose+BatchNorm not yet supported in QAT."
-        )
+        raise Exception("Fusing ConvTranspose+BatchNorm not yet supported in QAT.")
     return fuse_conv_bn_eval(convt, bn, transpose=True)
 
 
@@ -141,16 +130,13 @@ _DEFAULT_OP_LIST_TO_FUSER_METHOD: dict[tuple, Any] = {
 }
 for _n in (1, 2, 3):
     _conv, _norm, _transposed = (
-        getattr(nn, f"{name}{_n}d")
-        for name in ("Conv", "BatchNorm", "ConvTranspose")
+        getattr(nn, f"{name}{_n}d") for name in ("Conv", "BatchNorm", "ConvTranspose")
     )
     _DEFAULT_OP_LIST_TO_FUSER_METHOD.update(
         {
             (_conv, _norm): fuse_conv_bn,
             (_conv, _norm, nn.ReLU): fuse_conv_bn_relu,
-            (_conv, nn.ReLU): _sequential_wrapper2(
-                getattr(nni, f"ConvReLU{_n}d")
-            ),
+            (_conv, nn.ReLU): _sequential_wrapper2(getattr(nni, f"ConvReLU{_n}d")),
             (_transposed, _norm): fuse_convtranspose_bn,
         }
     )

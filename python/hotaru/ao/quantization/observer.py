@@ -22,24 +22,37 @@ from ._observing import _PartialWrapper as _PartialWrapper
 from ._observing import _with_args as _with_args
 
 __all__ = [
-    "FixedQParamsObserver", "HistogramObserver", "MinMaxObserver",
-    "MovingAverageMinMaxObserver", "MovingAveragePerChannelMinMaxObserver",
-    "NoopObserver", "ObserverBase", "PerChannelMinMaxObserver",
-    "PlaceholderObserver", "RecordingObserver", "ReuseInputObserver",
+    "FixedQParamsObserver",
+    "HistogramObserver",
+    "MinMaxObserver",
+    "MovingAverageMinMaxObserver",
+    "MovingAveragePerChannelMinMaxObserver",
+    "NoopObserver",
+    "ObserverBase",
+    "PerChannelMinMaxObserver",
+    "PlaceholderObserver",
+    "RecordingObserver",
+    "ReuseInputObserver",
     "UniformQuantizationObserverBase",
-    "default_affine_fixed_qparams_observer", "default_debug_observer",
+    "default_affine_fixed_qparams_observer",
+    "default_debug_observer",
     "default_dynamic_quant_observer",
     "default_fixed_qparams_range_0to1_observer",
     "default_fixed_qparams_range_neg1to1_observer",
-    "default_float_qparams_observer", "default_float_qparams_observer_4bit",
-    "default_histogram_observer", "default_observer",
-    "default_per_channel_weight_observer", "default_placeholder_observer",
-    "default_reuse_input_observer", "default_symmetric_fixed_qparams_observer",
-    "default_weight_observer", "get_observer_state_dict",
+    "default_float_qparams_observer",
+    "default_float_qparams_observer_4bit",
+    "default_histogram_observer",
+    "default_observer",
+    "default_per_channel_weight_observer",
+    "default_placeholder_observer",
+    "default_reuse_input_observer",
+    "default_symmetric_fixed_qparams_observer",
+    "default_weight_observer",
+    "get_observer_state_dict",
     "load_observer_state_dict",
     "per_channel_weight_observer_range_neg_127_to_127",
     "weight_observer_range_neg_127_to_127",
-]  # fmt: skip
+]
 
 
 class FixedQParamsObserver(ObserverBase):
@@ -63,9 +76,7 @@ class FixedQParamsObserver(ObserverBase):
         super().__init__(dtype=dtype, is_dynamic=is_dynamic, **kwargs)
         self.quant_min = quant_min
         self.quant_max = quant_max
-        self.register_buffer(
-            "scale", hotaru.tensor([scale], dtype=hotaru.float)
-        )
+        self.register_buffer("scale", hotaru.tensor([scale], dtype=hotaru.float))
         self.register_buffer(
             "zero_point", hotaru.tensor([zero_point], dtype=hotaru.int)
         )
@@ -140,9 +151,7 @@ class RecordingObserver(ObserverBase):
         return x
 
     def calculate_qparams(self):
-        raise Exception(
-            "calculate_qparams should not be called for RecordingObserver"
-        )
+        raise Exception("calculate_qparams should not be called for RecordingObserver")
 
     def get_tensor_value(self) -> list:
         """The inputs so far."""
@@ -161,9 +170,7 @@ class NoopObserver(ObserverBase):
         return x
 
     def calculate_qparams(self):
-        raise Exception(
-            "calculate_qparams should not be called for NoopObserver"
-        )
+        raise Exception("calculate_qparams should not be called for NoopObserver")
 
 
 class ReuseInputObserver(ObserverBase):
@@ -176,18 +183,14 @@ class ReuseInputObserver(ObserverBase):
         return x
 
     def calculate_qparams(self):
-        raise Exception(
-            "calculate_qparams should not be called for ReuseInputObserver"
-        )
+        raise Exception("calculate_qparams should not be called for ReuseInputObserver")
 
 
 def _is_observer_script_module(mod, obs_type_name: str) -> bool:
     """True if it is a compiled observer of that class."""
     if not isinstance(mod, hotaru.jit.RecursiveScriptModule):
         return False
-    name = re.sub(
-        r"\.___torch_mangle_\d+", "", getattr(mod, "original_name", "")
-    )
+    name = re.sub(r"\.___torch_mangle_\d+", "", getattr(mod, "original_name", ""))
     return obs_type_name.rpartition(".")[2] in name
 
 
@@ -242,9 +245,7 @@ def load_observer_state_dict(mod, obs_dict) -> None:
     ]
     for names, kind in ((missing, "Missing"), (unexpected, "Unexpected")):
         if names:
-            raise RuntimeError(
-                f"{kind} keys for observer {names} in state_dict"
-            )
+            raise RuntimeError(f"{kind} keys for observer {names} in state_dict")
 
 
 default_observer = MinMaxObserver.with_args(quant_min=0, quant_max=127)
@@ -260,52 +261,32 @@ weight_observer_range_neg_127_to_127 = MinMaxObserver.with_args(
     quant_max=127,
     eps=2**-12,
 )
-default_histogram_observer = HistogramObserver.with_args(
-    quant_min=0, quant_max=127
-)
+default_histogram_observer = HistogramObserver.with_args(quant_min=0, quant_max=127)
 default_per_channel_weight_observer = PerChannelMinMaxObserver.with_args(
     dtype=hotaru.qint8, qscheme=hotaru.per_channel_symmetric
 )
-per_channel_weight_observer_range_neg_127_to_127 = (
-    PerChannelMinMaxObserver.with_args(
-        dtype=hotaru.qint8,
-        qscheme=hotaru.per_channel_symmetric,
-        quant_min=-127,
-        quant_max=127,
-        eps=2**-12,
-    )
+per_channel_weight_observer_range_neg_127_to_127 = PerChannelMinMaxObserver.with_args(
+    dtype=hotaru.qint8,
+    qscheme=hotaru.per_channel_symmetric,
+    quant_min=-127,
+    quant_max=127,
+    eps=2**-12,
 )
 default_dynamic_quant_observer = PlaceholderObserver.with_args(
     dtype=hotaru.quint8, quant_min=0, quant_max=255, is_dynamic=True
 )
 default_float_qparams_observer = PerChannelMinMaxObserver.with_args(
-    dtype=hotaru.quint8,
-    qscheme=hotaru.per_channel_affine_float_qparams,
-    ch_axis=0,
+    dtype=hotaru.quint8, qscheme=hotaru.per_channel_affine_float_qparams, ch_axis=0
 )
 default_float_qparams_observer_4bit = PerChannelMinMaxObserver.with_args(
-    dtype=hotaru.quint4x2,
-    qscheme=hotaru.per_channel_affine_float_qparams,
-    ch_axis=0,
+    dtype=hotaru.quint4x2, qscheme=hotaru.per_channel_affine_float_qparams, ch_axis=0
 )
 default_fixed_qparams_range_neg1to1_observer = FixedQParamsObserver.with_args(
-    scale=2.0 / 256.0,
-    zero_point=128,
-    dtype=hotaru.quint8,
-    quant_min=0,
-    quant_max=255,
+    scale=2.0 / 256.0, zero_point=128, dtype=hotaru.quint8, quant_min=0, quant_max=255
 )
 default_fixed_qparams_range_0to1_observer = FixedQParamsObserver.with_args(
-    scale=1.0 / 256.0,
-    zero_point=0,
-    dtype=hotaru.quint8,
-    quant_min=0,
-    quant_max=255,
+    scale=1.0 / 256.0, zero_point=0, dtype=hotaru.quint8, quant_min=0, quant_max=255
 )
-default_symmetric_fixed_qparams_observer = (
-    default_fixed_qparams_range_neg1to1_observer
-)
-default_affine_fixed_qparams_observer = (
-    default_fixed_qparams_range_0to1_observer
-)
+default_symmetric_fixed_qparams_observer = default_fixed_qparams_range_neg1to1_observer
+default_affine_fixed_qparams_observer = default_fixed_qparams_range_0to1_observer
 default_reuse_input_observer = ReuseInputObserver

@@ -21,23 +21,35 @@ from .observer import (
 )
 
 __all__ = [
-    "QConfig", "QConfigAny", "QConfigDynamic",
+    "QConfig",
+    "QConfigAny",
+    "QConfigDynamic",
     "default_activation_only_qconfig",
-    "default_debug_qconfig", "default_dynamic_qat_qconfig",
-    "default_dynamic_qconfig", "default_embedding_qat_qconfig",
-    "default_embedding_qat_qconfig_4bit", "default_per_channel_qconfig",
+    "default_debug_qconfig",
+    "default_dynamic_qat_qconfig",
+    "default_dynamic_qconfig",
+    "default_embedding_qat_qconfig",
+    "default_embedding_qat_qconfig_4bit",
+    "default_per_channel_qconfig",
     "default_per_channel_symmetric_qnnpack_qat_qconfig",
-    "default_per_channel_symmetric_qnnpack_qconfig", "default_qat_qconfig",
-    "default_qat_qconfig_v2", "default_qconfig",
-    "default_quint8_weight_qconfig", "default_reuse_input_qconfig",
+    "default_per_channel_symmetric_qnnpack_qconfig",
+    "default_qat_qconfig",
+    "default_qat_qconfig_v2",
+    "default_qconfig",
+    "default_quint8_weight_qconfig",
+    "default_reuse_input_qconfig",
     "default_symmetric_qnnpack_qat_qconfig",
-    "default_symmetric_qnnpack_qconfig", "default_weight_only_qconfig",
-    "float16_dynamic_qconfig", "float16_static_qconfig",
+    "default_symmetric_qnnpack_qconfig",
+    "default_weight_only_qconfig",
+    "float16_dynamic_qconfig",
+    "float16_static_qconfig",
     "float_qparams_weight_only_qconfig",
-    "float_qparams_weight_only_qconfig_4bit", "get_default_qat_qconfig",
-    "get_default_qconfig", "per_channel_dynamic_qconfig",
+    "float_qparams_weight_only_qconfig_4bit",
+    "get_default_qat_qconfig",
+    "get_default_qconfig",
+    "per_channel_dynamic_qconfig",
     "qconfig_equals",
-]  # fmt: skip
+]
 
 
 class QConfig(namedtuple("QConfig", ["activation", "weight"])):
@@ -76,8 +88,7 @@ class QConfigDynamic(namedtuple("QConfigDynamic", ["activation", "weight"])):
 QConfigAny = Optional[QConfig]
 
 default_qconfig = QConfig(
-    activation=_observer.default_observer,
-    weight=_observer.default_weight_observer,
+    activation=_observer.default_observer, weight=_observer.default_weight_observer
 )
 default_debug_qconfig = QConfig(
     weight=_observer.default_weight_observer,
@@ -92,9 +103,7 @@ default_dynamic_qconfig = QConfig(
     weight=_observer.default_weight_observer,
 )
 float16_dynamic_qconfig = QConfig(
-    activation=PlaceholderObserver.with_args(
-        dtype=hotaru.float16, is_dynamic=True
-    ),
+    activation=PlaceholderObserver.with_args(dtype=hotaru.float16, is_dynamic=True),
     weight=PlaceholderObserver.with_args(dtype=hotaru.float16),
 )
 float16_static_qconfig = QConfig(
@@ -114,12 +123,10 @@ float_qparams_weight_only_qconfig_4bit = QConfig(
     weight=_observer.default_float_qparams_observer_4bit,
 )
 default_qat_qconfig = QConfig(
-    activation=_fake.default_fake_quant,
-    weight=_fake.default_weight_fake_quant,
+    activation=_fake.default_fake_quant, weight=_fake.default_weight_fake_quant
 )
 default_dynamic_qat_qconfig = QConfig(
-    activation=_fake.default_dynamic_fake_quant,
-    weight=_fake.default_weight_fake_quant,
+    activation=_fake.default_dynamic_fake_quant, weight=_fake.default_weight_fake_quant
 )
 default_weight_only_qconfig = QConfig(
     activation=nn.Identity, weight=_fake.default_weight_fake_quant
@@ -157,16 +164,14 @@ _SYMMETRIC_QAT = _fake.FusedMovingAvgObsFakeQuantize.with_args(
     eps=2**-12,
 )
 default_symmetric_qnnpack_qconfig = QConfig(
-    activation=_SYMMETRIC,
-    weight=_observer.weight_observer_range_neg_127_to_127,
+    activation=_SYMMETRIC, weight=_observer.weight_observer_range_neg_127_to_127
 )
 default_per_channel_symmetric_qnnpack_qconfig = QConfig(
     activation=_SYMMETRIC,
     weight=_observer.per_channel_weight_observer_range_neg_127_to_127,
 )
 default_symmetric_qnnpack_qat_qconfig = QConfig(
-    activation=_SYMMETRIC_QAT,
-    weight=_fake.fused_wt_fake_quant_range_neg_127_to_127,
+    activation=_SYMMETRIC_QAT, weight=_fake.fused_wt_fake_quant_range_neg_127_to_127
 )
 default_per_channel_symmetric_qnnpack_qat_qconfig = QConfig(
     activation=_SYMMETRIC_QAT,
@@ -198,9 +203,7 @@ def get_default_qconfig(backend="x86", version=0) -> QConfig:
             weight=_observer.default_weight_observer,
         )
     return QConfig(
-        activation=HistogramObserver.with_args(
-            reduce_range=backend != "onednn"
-        ),
+        activation=HistogramObserver.with_args(reduce_range=backend != "onednn"),
         weight=_observer.default_per_channel_weight_observer,
     )
 
@@ -220,10 +223,7 @@ def get_default_qat_qconfig(backend="x86", version=1) -> QConfig:
     if backend != "onednn":
         options["reduce_range"] = backend != "qnnpack"
     if backend == "qnnpack":
-        by_tensor = (
-            _fake.default_weight_fake_quant,
-            _fake.default_fused_wt_fake_quant,
-        )
+        by_tensor = (_fake.default_weight_fake_quant, _fake.default_fused_wt_fake_quant)
         weight = by_tensor[version]
     else:
         by_channel = (
@@ -250,9 +250,7 @@ def _assert_valid_qconfig(qconfig: QConfig | None, mod) -> None:
     """
     if qconfig is None:
         return
-    if isinstance(
-        mod, (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
-    ):
+    if isinstance(mod, (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)):
         if not qconfig.weight:
             return
         observer = qconfig.weight()
@@ -272,9 +270,7 @@ def _assert_valid_qconfig(qconfig: QConfig | None, mod) -> None:
 
 def _add_module_to_qconfig_obs_ctr(qconfig: QConfigAny, module) -> Any:
     """The qconfig with factories whose observers are on the module's device."""
-    if module is None or qconfig is None or qconfig._fields != (
-        "activation", "weight",
-    ):  # fmt: skip
+    if module is None or qconfig is None or qconfig._fields != ("activation", "weight"):
         return qconfig
 
     def options() -> dict:

@@ -27,10 +27,12 @@ from .qconfig import (
 )
 
 __all__ = [
-    "QConfigMapping", "get_default_qat_qconfig_dict",
-    "get_default_qat_qconfig_mapping", "get_default_qconfig_dict",
+    "QConfigMapping",
+    "get_default_qat_qconfig_dict",
+    "get_default_qat_qconfig_mapping",
+    "get_default_qconfig_dict",
     "get_default_qconfig_mapping",
-]  # fmt: skip
+]
 
 _NAMES = {
     "global_qconfig": "",
@@ -125,15 +127,20 @@ class QConfigMapping:
 
 _F = nn.functional
 _FROM_0_TO_1 = (
-    _F.hardsigmoid, "hardsigmoid", "hardsigmoid_", nn.Hardsigmoid,
-    hotaru.sigmoid, "sigmoid", "sigmoid_", nn.Sigmoid, nn.Softmax,
-)  # fmt: skip
+    _F.hardsigmoid,
+    "hardsigmoid",
+    "hardsigmoid_",
+    nn.Hardsigmoid,
+    hotaru.sigmoid,
+    "sigmoid",
+    "sigmoid_",
+    nn.Sigmoid,
+    nn.Softmax,
+)
 _FROM_NEG1_TO_1 = (hotaru.tanh, "tanh", "tanh_", nn.Tanh)
 
 
-def _default_mapping(
-    default: QConfig, qat: bool, fixed: dict
-) -> QConfigMapping:
+def _default_mapping(default: QConfig, qat: bool, fixed: dict) -> QConfigMapping:
     made = (
         QConfigMapping()
         .set_global(default)
@@ -146,9 +153,13 @@ def _default_mapping(
 
             by_tensor = QConfig(default.activation, default_weight_fake_quant)
         for kind in (
-            nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d,
-            _F.conv_transpose1d, _F.conv_transpose2d, _F.conv_transpose3d,
-        ):  # fmt: skip
+            nn.ConvTranspose1d,
+            nn.ConvTranspose2d,
+            nn.ConvTranspose3d,
+            _F.conv_transpose1d,
+            _F.conv_transpose2d,
+            _F.conv_transpose3d,
+        ):
             made.set_object_type(kind, by_tensor)
         plain = QConfig(default.activation, default_placeholder_observer)
         for kind in (_F.layer_norm, nn.LayerNorm):
@@ -171,16 +182,12 @@ _FIXED = {
 
 def get_default_qconfig_mapping(backend="x86", version=0) -> QConfigMapping:
     """The mapping for calibration that suits a back end."""
-    return _default_mapping(
-        get_default_qconfig(backend, version), False, _FIXED
-    )
+    return _default_mapping(get_default_qconfig(backend, version), False, _FIXED)
 
 
 def get_default_qat_qconfig_mapping(backend="x86", version=1) -> QConfigMapping:
     """The mapping for training that suits a back end."""
-    return _default_mapping(
-        get_default_qat_qconfig(backend, version), True, _FIXED
-    )
+    return _default_mapping(get_default_qat_qconfig(backend, version), True, _FIXED)
 
 
 def _warn_of_older_form(name: str, newer: str) -> None:
@@ -194,9 +201,7 @@ def _warn_of_older_form(name: str, newer: str) -> None:
 
 def get_default_qconfig_dict(backend="x86", version=0) -> dict:
     """An older form of `get_default_qconfig_mapping`."""
-    _warn_of_older_form(
-        "get_default_qconfig_dict", "get_default_qconfig_mapping"
-    )
+    _warn_of_older_form("get_default_qconfig_dict", "get_default_qconfig_mapping")
     return get_default_qconfig_mapping(backend, version).to_dict()
 
 

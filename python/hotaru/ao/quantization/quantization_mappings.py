@@ -24,16 +24,20 @@ from .utils import get_combined_dict
 
 __all__ = [
     "DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS",
-    "DEFAULT_MODULE_TO_ACT_POST_PROCESS", "DEFAULT_QAT_MODULE_MAPPINGS",
+    "DEFAULT_MODULE_TO_ACT_POST_PROCESS",
+    "DEFAULT_QAT_MODULE_MAPPINGS",
     "DEFAULT_STATIC_QUANT_MODULE_MAPPINGS",
     "get_default_compare_output_module_list",
     "get_default_dynamic_quant_module_mappings",
-    "get_default_qat_module_mappings", "get_default_qconfig_propagation_list",
+    "get_default_qat_module_mappings",
+    "get_default_qconfig_propagation_list",
     "get_default_static_quant_module_mappings",
-    "get_dynamic_quant_module_class", "get_embedding_qat_module_mappings",
+    "get_dynamic_quant_module_class",
+    "get_embedding_qat_module_mappings",
     "get_embedding_static_quant_module_mappings",
-    "get_static_quant_module_class", "no_observer_set",
-]  # fmt: skip
+    "get_static_quant_module_class",
+    "no_observer_set",
+]
 
 DEFAULT_STATIC_QUANT_MODULE_MAPPINGS: dict[Callable, Any] = {
     QuantStub: nnq.Quantize,
@@ -152,9 +156,7 @@ def _class_of(float_module_class, default, additional):
 
 
 def get_static_quant_module_class(
-    float_module_class,
-    additional_static_quant_mapping=None,
-    is_reference=False,
+    float_module_class, additional_static_quant_mapping=None, is_reference=False
 ):
     """The class whose scales are fixed. AssertionError without one."""
     if is_reference:
@@ -224,12 +226,8 @@ def _get_special_act_post_process(module):
     """The fake quantisation of a module whose range is known, else None."""
     from ...nn.utils.parametrize import type_before_parametrizations
 
-    return DEFAULT_MODULE_TO_ACT_POST_PROCESS.get(
-        type_before_parametrizations(module)
-    )
+    return DEFAULT_MODULE_TO_ACT_POST_PROCESS.get(type_before_parametrizations(module))
 
 
 def _has_special_act_post_process(module) -> bool:
-    return module.training and (
-        _get_special_act_post_process(module) is not None
-    )
+    return module.training and (_get_special_act_post_process(module) is not None)

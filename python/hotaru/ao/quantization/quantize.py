@@ -30,10 +30,17 @@ from .utils import (
 )
 
 __all__ = [
-    "add_quant_dequant", "convert", "get_default_custom_config_dict",
-    "prepare", "prepare_qat", "propagate_qconfig_", "quantize",
-    "quantize_dynamic", "quantize_qat", "swap_module",
-]  # fmt: skip
+    "add_quant_dequant",
+    "convert",
+    "get_default_custom_config_dict",
+    "prepare",
+    "prepare_qat",
+    "propagate_qconfig_",
+    "quantize",
+    "quantize_dynamic",
+    "quantize_qat",
+    "swap_module",
+]
 
 # PyTorch swaps these with modules of torch.ao.nn.quantizable.
 _NOT_STATIC = (nn.LSTM, nn.MultiheadAttention)
@@ -98,13 +105,10 @@ def _observer_forward_pre_hook(self, input):
 def _register_activation_post_process_hook(module, pre_hook=False) -> None:
     if not hasattr(module, "activation_post_process"):
         raise AssertionError(
-            "Expect activation_post_process attribute already attached to the "
-            "module"
+            "Expect activation_post_process attribute already attached to the module"
         )
     if pre_hook:
-        module.register_forward_pre_hook(
-            _observer_forward_pre_hook, prepend=True
-        )
+        module.register_forward_pre_hook(_observer_forward_pre_hook, prepend=True)
     else:
         module.register_forward_hook(_observer_forward_hook, prepend=True)
 
@@ -165,11 +169,7 @@ def _add_observer_(
             )
         else:
             _add_observer_(
-                child,
-                qconfig_propagation_list,
-                non_leaf_module_list,
-                device,
-                custom,
+                child, qconfig_propagation_list, non_leaf_module_list, device, custom
             )
     kind = type_before_parametrizations(module)
     if (
@@ -198,9 +198,7 @@ def prepare(
     """
     if prepare_custom_config_dict is None:
         prepare_custom_config_dict = get_default_custom_config_dict()
-    custom = prepare_custom_config_dict.get(
-        "float_to_observed_custom_module_class", {}
-    )
+    custom = prepare_custom_config_dict.get("float_to_observed_custom_module_class", {})
     if not inplace:
         model = copy.deepcopy(model)
     propagate_qconfig_(model, qconfig_dict=None)
@@ -288,9 +286,7 @@ def _convert(module, mapping, custom, use_precomputed_fake_quant) -> None:
         # These are swapped as one.
         if not isinstance(child, _FusedModule) and kind not in custom:
             _convert(child, mapping, custom, use_precomputed_fake_quant)
-        swapped[name] = swap_module(
-            child, mapping, custom, use_precomputed_fake_quant
-        )
+        swapped[name] = swap_module(child, mapping, custom, use_precomputed_fake_quant)
     module._modules.update(swapped)
 
 
@@ -354,10 +350,7 @@ def quantize(model, run_fn, run_args, mapping=None, inplace=False):
 _RECURRENT = (nn.LSTM, nn.GRU, nn.LSTMCell, nn.RNNCell, nn.GRUCell)
 _BY_DTYPE = {
     hotaru.qint8: (_qconfig.default_dynamic_qconfig, (nn.Linear, *_RECURRENT)),
-    hotaru.float16: (
-        _qconfig.float16_dynamic_qconfig,
-        (nn.Linear, *_RECURRENT),
-    ),
+    hotaru.float16: (_qconfig.float16_dynamic_qconfig, (nn.Linear, *_RECURRENT)),
     hotaru.quint8: (
         _qconfig.float_qparams_weight_only_qconfig,
         (nn.EmbeddingBag, nn.Embedding),
@@ -412,20 +405,14 @@ def prepare_qat(model, mapping=None, inplace=False):
     AssertionError for a model that is not in training mode.
     """
     if not model.training:
-        raise AssertionError(
-            "prepare_qat only works on models in training mode"
-        )
+        raise AssertionError("prepare_qat only works on models in training mode")
     if mapping is None:
         mapping = get_default_qat_module_mappings()
     if not inplace:
         model = copy.deepcopy(model)
     propagate_qconfig_(model, qconfig_dict=None)
     convert(model, mapping=mapping, inplace=True, remove_qconfig=False)
-    prepare(
-        model,
-        observer_non_leaf_module_list=set(mapping.values()),
-        inplace=True,
-    )
+    prepare(model, observer_non_leaf_module_list=set(mapping.values()), inplace=True)
     return model
 
 
@@ -444,8 +431,6 @@ def _get_observer_dict(mod, target_dict: dict, prefix: str = "") -> None:
     """Puts the observers of a module and those in it into a dictionary."""
     place = prefix + "." if prefix else prefix
     if hasattr(mod, "activation_post_process"):
-        target_dict[place + "activation_post_process"] = (
-            mod.activation_post_process
-        )
+        target_dict[place + "activation_post_process"] = mod.activation_post_process
     for name, child in mod.named_children():
         _get_observer_dict(child, target_dict, place + name)

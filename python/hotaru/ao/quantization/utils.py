@@ -26,10 +26,17 @@ _RANGES = {
     hotaru.quint4x2: (0, 15),
 }
 _STATIC = (
-    hotaru.quint8, hotaru.qint8, hotaru.qint32, hotaru.float16, hotaru.uint8,
-    hotaru.int8, hotaru.int16, hotaru.int32, hotaru.float8_e5m2,
+    hotaru.quint8,
+    hotaru.qint8,
+    hotaru.qint32,
+    hotaru.float16,
+    hotaru.uint8,
+    hotaru.int8,
+    hotaru.int16,
+    hotaru.int32,
+    hotaru.float8_e5m2,
     hotaru.float8_e4m3fn,
-)  # fmt: skip
+)
 
 
 def is_per_tensor(qscheme) -> bool:
@@ -62,13 +69,7 @@ def to_underlying_dtype(qdtype):
         hotaru.quint4x2: hotaru.uint8,
         hotaru.quint2x4: hotaru.uint8,
     }
-    kept = (
-        hotaru.uint8,
-        hotaru.int8,
-        hotaru.uint16,
-        hotaru.int16,
-        hotaru.int32,
-    )
+    kept = (hotaru.uint8, hotaru.int8, hotaru.uint16, hotaru.int16, hotaru.int32)
     if qdtype in kept:
         return qdtype
     if qdtype not in found:
@@ -98,9 +99,7 @@ def get_qparam_dict(observer_or_fake_quant) -> dict:
     else:
         raise RuntimeError(f"Unrecognized qscheme: {qscheme}")
     found["qscheme"] = qscheme
-    found["scale"], found["zero_point"] = (
-        observer_or_fake_quant.calculate_qparams()
-    )
+    found["scale"], found["zero_point"] = observer_or_fake_quant.calculate_qparams()
     for end in ("quant_min", "quant_max"):
         if hasattr(observer_or_fake_quant, end):
             found[end] = getattr(observer_or_fake_quant, end)
@@ -133,9 +132,7 @@ def weight_dtype(qconfig):
 def activation_is_statically_quantized(qconfig) -> bool:
     """True if activations have scales that are fixed beforehand."""
     activation = qconfig.activation()
-    return activation.dtype in _STATIC and not getattr(
-        activation, "is_dynamic", False
-    )
+    return activation.dtype in _STATIC and not getattr(activation, "is_dynamic", False)
 
 
 def activation_is_dynamically_quantized(qconfig) -> bool:
@@ -146,8 +143,11 @@ def activation_is_dynamically_quantized(qconfig) -> bool:
 def activation_is_int8_quantized(qconfig) -> bool:
     """True if activations are integers of 8 bits."""
     return activation_dtype(qconfig) in (
-        hotaru.quint8, hotaru.qint8, hotaru.uint8, hotaru.int8,
-    )  # fmt: skip
+        hotaru.quint8,
+        hotaru.qint8,
+        hotaru.uint8,
+        hotaru.int8,
+    )
 
 
 def weight_is_quantized(qconfig) -> bool:
@@ -158,8 +158,11 @@ def weight_is_quantized(qconfig) -> bool:
 def weight_is_statically_quantized(qconfig) -> bool:
     """True if weights have 8 bits with a scale."""
     return weight_dtype(qconfig) in (
-        hotaru.quint8, hotaru.qint8, hotaru.uint8, hotaru.int8,
-    )  # fmt: skip
+        hotaru.quint8,
+        hotaru.qint8,
+        hotaru.uint8,
+        hotaru.int8,
+    )
 
 
 def op_is_int8_dynamically_quantized(qconfig) -> bool:
@@ -263,9 +266,7 @@ def calculate_qmin_qmax(
 def validate_qmin_qmax(quant_min: int, quant_max: int) -> None:
     """AssertionError for a range that is empty or does not include 0."""
     if not quant_min <= 0 <= quant_max:
-        raise AssertionError(
-            "Used-specified quantization range must include 0."
-        )
+        raise AssertionError("Used-specified quantization range must include 0.")
     if quant_min >= quant_max:
         raise AssertionError(
             "qmin must be strictly less than qmax for user-specified "
@@ -323,9 +324,7 @@ def has_no_children_ignoring_parametrizations(module) -> bool:
     if len(module._modules) == 0:
         return True
     if is_parametrized(module):
-        return len(module._modules) == 1 and "parametrizations" in (
-            module._modules
-        )
+        return len(module._modules) == 1 and "parametrizations" in (module._modules)
     return False
 
 

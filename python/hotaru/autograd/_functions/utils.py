@@ -12,9 +12,7 @@ def maybe_view(tensor: Tensor, size, check_same_size: bool = True) -> Tensor:
     return tensor.contiguous().view(size)
 
 
-def maybe_unexpand(
-    tensor: Tensor, old_size, check_same_size: bool = True
-) -> Tensor:
+def maybe_unexpand(tensor: Tensor, old_size, check_same_size: bool = True) -> Tensor:
     """The sum over all places that an element of the shape `old_size` was
     broadcast to; itself if it has that shape.
     """

@@ -77,13 +77,14 @@ class Join:
     """
 
     def __init__(
-        self, joinables: list[Joinable], enable: bool = True,
-        throw_on_early_termination: bool = False, **kwargs,
-    ) -> None:  # fmt: skip
+        self,
+        joinables: list[Joinable],
+        enable: bool = True,
+        throw_on_early_termination: bool = False,
+        **kwargs,
+    ) -> None:
         if not joinables:
-            raise ValueError(
-                "The join context manager requires at least one joinable"
-            )
+            raise ValueError("The join context manager requires at least one joinable")
         for joinable in joinables:
             if not isinstance(joinable, Joinable):
                 raise TypeError(
@@ -92,9 +93,7 @@ class Join:
                 )
         groups = {id(j.join_process_group) for j in joinables}
         if len(groups) > 1:
-            raise ValueError(
-                "Using join context manager with multiple process groups"
-            )
+            raise ValueError("Using join context manager with multiple process groups")
         self._joinables = joinables
         self._hooks = [j.join_hook(**kwargs) for j in joinables]
         self._enable = enable
@@ -115,18 +114,14 @@ class Join:
                 self._go_on()
         finally:
             for joinable in self._joinables:
-                joinable._join_config = (
-                    _JoinConfig.construct_disabled_join_config()
-                )
+                joinable._join_config = _JoinConfig.construct_disabled_join_config()
 
     def _go_on(self) -> None:
         is_last, iterations = True, 0
         while self._count_active():
             if self._throws:
                 all_reduce(ones(1), group=self._group)
-                raise RuntimeError(
-                    f"Rank {self._group.rank()} exhausted all inputs."
-                )
+                raise RuntimeError(f"Rank {self._group.rank()} exhausted all inputs.")
             is_last = False
             iterations += 1
             if iterations == _MANY:

@@ -55,9 +55,7 @@ class JoinModule(JoinHook):
             and module.process_group.size() > 1
         ):
             root = common_rank(module, False)
-            broadcast_coalesced(
-                module._buffers_taken, module.process_group, root
-            )
+            broadcast_coalesced(module._buffers_taken, module.process_group, root)
         module.require_forward_param_sync = syncs
         if syncs:
             # Divided by those that have data: by nobody here.

@@ -43,9 +43,7 @@ class _Handle(Polled):
 class ForeignHandle:
     """Begins collectives by a group's methods."""
 
-    def __init__(
-        self, group, base: type, size: int, timeout: timedelta
-    ) -> None:
+    def __init__(self, group, base: type, size: int, timeout: timedelta) -> None:
         self._group, self.ranks = group, list(range(size))
         self.timeout = timeout
         # Methods that its own classes have, not those of ProcessGroup.
@@ -57,9 +55,8 @@ class ForeignHandle:
         """The group ends with its object."""
 
     def issue(
-        self, kind, inputs, outputs, reduction, factor, root, tag, timeout,
-        async_op,
-    ) -> _Handle:  # fmt: skip
+        self, kind, inputs, outputs, reduction, factor, root, tag, timeout, async_op
+    ) -> _Handle:
         """One collective; NotImplementedError if the group lacks its method."""
         name, make = _CALLS[kind]
         if name not in self._methods:
@@ -72,9 +69,7 @@ class ForeignHandle:
             opts.rootRank = root
             opts.reduceOp = _op_of(reduction, factor)
         method = getattr(self._group, name)
-        handle = _Handle(
-            method(*make(list(inputs), list(outputs), root, tag, opts))
-        )
+        handle = _Handle(method(*make(list(inputs), list(outputs), root, tag, opts)))
         if not async_op:
             handle.wait()
         return handle
@@ -89,24 +84,22 @@ _CALLS = {
     Kind.REDUCE: ("reduce", lambda i, o, r, t, opts: (o, opts)),
     Kind.BROADCAST: ("broadcast", lambda i, o, r, t, opts: (i or o, opts)),
     Kind.ALL_GATHER: ("allgather", lambda i, o, r, t, opts: ([o], i, opts)),
-    Kind.GATHER: (
-        "gather", lambda i, o, r, t, opts: ([o] if o else [], i, opts)
-    ),
-    Kind.SCATTER: (
-        "scatter", lambda i, o, r, t, opts: (o, [i] if i else [], opts)
-    ),
-    Kind.REDUCE_SCATTER: (
-        "reduce_scatter", lambda i, o, r, t, opts: (o, [i], opts)
-    ),
+    Kind.GATHER: ("gather", lambda i, o, r, t, opts: ([o] if o else [], i, opts)),
+    Kind.SCATTER: ("scatter", lambda i, o, r, t, opts: (o, [i] if i else [], opts)),
+    Kind.REDUCE_SCATTER: ("reduce_scatter", lambda i, o, r, t, opts: (o, [i], opts)),
     Kind.ALL_TO_ALL: ("alltoall", lambda i, o, r, t, opts: (o, i, opts)),
     Kind.BARRIER: ("barrier", lambda i, o, r, t, opts: (opts,)),
     Kind.SEND: ("send", lambda i, o, r, t, opts: (i, r, t)),
     Kind.RECEIVE: ("recv", lambda i, o, r, t, opts: (o, r, t)),
-}  # fmt: skip
+}
 _OPTIONS = {
-    Kind.ALL_REDUCE: "AllreduceOptions", Kind.REDUCE: "ReduceOptions",
-    Kind.BROADCAST: "BroadcastOptions", Kind.ALL_GATHER: "AllgatherOptions",
-    Kind.GATHER: "GatherOptions", Kind.SCATTER: "ScatterOptions",
+    Kind.ALL_REDUCE: "AllreduceOptions",
+    Kind.REDUCE: "ReduceOptions",
+    Kind.BROADCAST: "BroadcastOptions",
+    Kind.ALL_GATHER: "AllgatherOptions",
+    Kind.GATHER: "GatherOptions",
+    Kind.SCATTER: "ScatterOptions",
     Kind.REDUCE_SCATTER: "ReduceScatterOptions",
-    Kind.ALL_TO_ALL: "AllToAllOptions", Kind.BARRIER: "BarrierOptions",
-}  # fmt: skip
+    Kind.ALL_TO_ALL: "AllToAllOptions",
+    Kind.BARRIER: "BarrierOptions",
+}

@@ -27,10 +27,8 @@ from ... import (
     int64,
     no_grad,
     uint8,
-)  # fmt: skip
-from ... import (
-    bool as _bool,
 )
+from ... import bool as _bool
 from ..._C import DistBackendError
 from ..._C import _CollectiveKind as Kind
 from ..._C import _ReduceKind as Reduction
@@ -38,28 +36,41 @@ from ..polled import Polled
 from ..process_group import ProcessGroup, default_pg_timeout
 
 _NAMES = {
-    float32: "FLOAT", float64: "DOUBLE", int8: "INT8_T", int16: "INT16_T",
-    int32: "INT32_T", int64: "INT64_T", uint8: "UINT8_T", _bool: "C_BOOL",
-    complex64: "C_FLOAT_COMPLEX", complex128: "C_DOUBLE_COMPLEX",
-}  # fmt: skip
+    float32: "FLOAT",
+    float64: "DOUBLE",
+    int8: "INT8_T",
+    int16: "INT16_T",
+    int32: "INT32_T",
+    int64: "INT64_T",
+    uint8: "UINT8_T",
+    _bool: "C_BOOL",
+    complex64: "C_FLOAT_COMPLEX",
+    complex128: "C_DOUBLE_COMPLEX",
+}
 _OPS = {
-    Reduction.SUM: "SUM", Reduction.AVG: "SUM", Reduction.PREMUL_SUM: "SUM",
-    Reduction.PRODUCT: "PROD", Reduction.MIN: "MIN", Reduction.MAX: "MAX",
-    Reduction.BAND: "BAND", Reduction.BOR: "BOR", Reduction.BXOR: "BXOR",
-}  # fmt: skip
+    Reduction.SUM: "SUM",
+    Reduction.AVG: "SUM",
+    Reduction.PREMUL_SUM: "SUM",
+    Reduction.PRODUCT: "PROD",
+    Reduction.MIN: "MIN",
+    Reduction.MAX: "MAX",
+    Reduction.BAND: "BAND",
+    Reduction.BOR: "BOR",
+    Reduction.BXOR: "BXOR",
+}
 _OF_BOOLS = {
-    "SUM": "LOR", "PROD": "LAND", "MIN": "LAND", "MAX": "LOR", "BAND": "LAND",
-    "BOR": "LOR", "BXOR": "LXOR",
-}  # fmt: skip
+    "SUM": "LOR",
+    "PROD": "LAND",
+    "MIN": "LAND",
+    "MAX": "LOR",
+    "BAND": "LAND",
+    "BOR": "LOR",
+    "BXOR": "LXOR",
+}
 
 
 # Variables that a launcher of MPI sets for its processes.
-_SIGNS = (
-    "OMPI_COMM_WORLD_RANK",
-    "PMI_RANK",
-    "PMIX_RANK",
-    "MV2_COMM_WORLD_RANK",
-)
+_SIGNS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK")
 
 
 def is_installed() -> bool:
@@ -155,9 +166,8 @@ class _Communicator:
 
     @no_grad()
     def issue(
-        self, kind, inputs, outputs, reduction, factor, root, tag, timeout,
-        async_op,
-    ) -> _Handle:  # fmt: skip
+        self, kind, inputs, outputs, reduction, factor, root, tag, timeout, async_op
+    ) -> _Handle:
         """One collective, begun; it is over unless `async_op`."""
         call = _Call(self._comm, reduction, factor, root, tag)
         begin = getattr(call, _METHODS[kind])
@@ -169,12 +179,18 @@ class _Communicator:
 
 
 _METHODS = {
-    Kind.ALL_REDUCE: "all_reduce", Kind.REDUCE: "reduce",
-    Kind.BROADCAST: "broadcast", Kind.ALL_GATHER: "all_gather",
-    Kind.GATHER: "gather", Kind.SCATTER: "scatter",
-    Kind.REDUCE_SCATTER: "reduce_scatter", Kind.ALL_TO_ALL: "all_to_all",
-    Kind.BARRIER: "barrier", Kind.SEND: "send", Kind.RECEIVE: "receive",
-}  # fmt: skip
+    Kind.ALL_REDUCE: "all_reduce",
+    Kind.REDUCE: "reduce",
+    Kind.BROADCAST: "broadcast",
+    Kind.ALL_GATHER: "all_gather",
+    Kind.GATHER: "gather",
+    Kind.SCATTER: "scatter",
+    Kind.REDUCE_SCATTER: "reduce_scatter",
+    Kind.ALL_TO_ALL: "all_to_all",
+    Kind.BARRIER: "barrier",
+    Kind.SEND: "send",
+    Kind.RECEIVE: "receive",
+}
 
 
 class _Call:
@@ -287,10 +303,9 @@ class _Call:
         self._after.append(lambda: self._averaged(tensor, numbers))
         return [
             self._comm.Ireduce(
-                MPI.IN_PLACE, self._memory(numbers), self._op(numbers),
-                self._root,
+                MPI.IN_PLACE, self._memory(numbers), self._op(numbers), self._root
             )
-        ]  # fmt: skip
+        ]
 
     def broadcast(self, inputs, outputs) -> list:
         """Sends the root's tensor to all."""
@@ -300,9 +315,7 @@ class _Call:
     def all_gather(self, inputs, outputs) -> list:
         """All to all, one behind the other."""
         row = self._row(outputs, False)
-        return [
-            self._comm.Iallgather(self._memory(inputs[0]), self._memory(row))
-        ]
+        return [self._comm.Iallgather(self._memory(inputs[0]), self._memory(row))]
 
     def gather(self, inputs, outputs) -> list:
         """To the root."""
@@ -349,9 +362,7 @@ class _Call:
 
     def send(self, inputs, outputs) -> list:
         """To the rank `root`."""
-        return [
-            self._comm.Isend(self._memory(inputs[0]), self._root, self._tag)
-        ]
+        return [self._comm.Isend(self._memory(inputs[0]), self._root, self._tag)]
 
     def receive(self, inputs, outputs) -> list:
         """From the rank `root`, or any if it is negative."""
@@ -370,9 +381,13 @@ class ProcessGroupMPI(ProcessGroup):
     """
 
     def __init__(
-        self, comm=None, ranks: Sequence[int] | None = None,
-        timeout=default_pg_timeout, name: str = "0", desc: str = "default_pg",
-    ) -> None:  # fmt: skip
+        self,
+        comm=None,
+        ranks: Sequence[int] | None = None,
+        timeout=default_pg_timeout,
+        name: str = "0",
+        desc: str = "default_pg",
+    ) -> None:
         if comm is None:
             comm = _mpi().COMM_WORLD
             _check_world(comm.Get_size())

@@ -15,9 +15,11 @@ __all__ = ["consolidate_safetensors_files"]
 
 
 def consolidate_safetensors_files(
-    input_dir: str | os.PathLike, output_dir: str | os.PathLike,
-    fqn_to_index_mapping: dict[str, int], num_threads: int = 1,
-) -> None:  # fmt: skip
+    input_dir: str | os.PathLike,
+    output_dir: str | os.PathLike,
+    fqn_to_index_mapping: dict[str, int],
+    num_threads: int = 1,
+) -> None:
     """Reads the parts of each tensor in a folder, and writes them whole into
     another one: into as many files as the mapping has numbers, with an index.
     """
@@ -40,9 +42,7 @@ def consolidate_safetensors_files(
         items = [
             item
             for name, value in state.items()
-            for item in read_items(
-                name, metadata.state_dict_metadata[name], value
-            )
+            for item in read_items(name, metadata.state_dict_metadata[name], value)
         ]
         reader.read_data(LoadPlan(items), planner)
         name = file_name(index, count, None)

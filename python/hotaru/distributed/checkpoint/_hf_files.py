@@ -19,7 +19,7 @@ from .metadata import (
     StorageMeta,
     TensorProperties,
     TensorStorageMetadata,
-)  # fmt: skip
+)
 from .planner import LoadPlan, LoadPlanner
 
 INDEX = "model.safetensors.index.json"
@@ -75,9 +75,7 @@ class HuggingFaceStorageReader(FileSystemReader):
                     path.name, Size(each.shape), _dtype_of(each, path)
                 )
         return Metadata(
-            stored,
-            storage_data=places,
-            storage_meta=StorageMeta(str(self.path)),
+            stored, storage_data=places, storage_meta=StorageMeta(str(self.path))
         )
 
     def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> Future:
@@ -104,9 +102,7 @@ def _offsets_of(described: dict | None, path: Path) -> dict[str, list[int]]:
     if text is None:
         return {}
     try:
-        return {
-            k: list(v["saved_offsets"]) for k, v in json.loads(text).items()
-        }
+        return {k: list(v["saved_offsets"]) for k, v in json.loads(text).items()}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise RuntimeError(
             f"{path}: where its parts begin is not readable: {error}"
@@ -115,9 +111,7 @@ def _offsets_of(described: dict | None, path: Path) -> dict[str, list[int]]:
 
 def _dtype_of(each, path: Path) -> Dtype:
     if each.dtype is None:
-        raise RuntimeError(
-            f"{path}: {each.name} is of a dtype that is not known"
-        )
+        raise RuntimeError(f"{path}: {each.name} is of a dtype that is not known")
     return each.dtype
 
 

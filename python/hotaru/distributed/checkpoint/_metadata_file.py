@@ -36,11 +36,16 @@ _MODULE = "torch.distributed.checkpoint."
 _CLASSES = {
     f"{_MODULE}metadata.{name}": getattr(metadata, name)
     for name in (
-        "BytesStorageMetadata", "ChunkStorageMetadata", "Metadata",
-        "MetadataIndex", "StorageMeta", "TensorProperties",
-        "TensorStorageMetadata", "_MEM_FORMAT_ENCODING",
+        "BytesStorageMetadata",
+        "ChunkStorageMetadata",
+        "Metadata",
+        "MetadataIndex",
+        "StorageMeta",
+        "TensorProperties",
+        "TensorStorageMetadata",
+        "_MEM_FORMAT_ENCODING",
     )
-}  # fmt: skip
+}
 
 
 def write(found: Metadata, file) -> None:
@@ -57,9 +62,7 @@ def read(data: bytes, where: str) -> Metadata:
     try:
         found = _Unpickler(io.BytesIO(data)).load()
     except Exception as error:
-        raise RuntimeError(
-            f"{where}: no metadata of a checkpoint: {error}"
-        ) from error
+        raise RuntimeError(f"{where}: no metadata of a checkpoint: {error}") from error
     if not isinstance(found, Metadata) or not isinstance(
         found.state_dict_metadata, dict
     ):
@@ -81,8 +84,11 @@ class _Unpickler(pickle.Unpickler):
         if full == "torch.serialization._get_layout":
             return _get_layout
         if module in ("pathlib", "pathlib._local") and name in (
-            "Path", "PosixPath", "PurePosixPath", "WindowsPath",
-        ):  # fmt: skip
+            "Path",
+            "PosixPath",
+            "PurePosixPath",
+            "WindowsPath",
+        ):
             return pathlib.PurePath
         if module == "torch":
             import hotaru

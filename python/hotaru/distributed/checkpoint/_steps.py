@@ -10,11 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..groups import get_global_rank, get_rank, get_world_size, is_initialized
-from ..objects import (
-    broadcast_object_list,
-    gather_object,
-    scatter_object_list,
-)
+from ..objects import broadcast_object_list, gather_object, scatter_object_list
 from .api import CheckpointException
 
 
@@ -72,9 +68,8 @@ class Steps:
         return out[0]
 
     def reduce_scatter(
-        self, name: str, local: Callable[[], Any],
-        decide: Callable[[list], list],
-    ) -> Any:  # fmt: skip
+        self, name: str, local: Callable[[], Any], decide: Callable[[list], list]
+    ) -> Any:
         """Has the coordinator decide for this rank, of what all have."""
         found = self._gathered(_attempt(local))
         decided = None
@@ -85,9 +80,8 @@ class Steps:
         return self._checked(self._to_all(decided))
 
     def all_reduce(
-        self, name: str, local: Callable[[], Any],
-        decide: Callable[[list], Any],
-    ) -> Any:  # fmt: skip
+        self, name: str, local: Callable[[], Any], decide: Callable[[list], Any]
+    ) -> Any:
         """The same of one decision for all."""
         found = self._gathered(_attempt(local))
         decided = None

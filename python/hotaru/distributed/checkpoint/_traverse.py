@@ -18,10 +18,7 @@ def _is_leaf(value: Any, keep_traversing: Callable[[Any], bool]) -> bool:
         return True
     return not any(
         (keep_traversing is not None and keep_traversing(item))
-        or (
-            isinstance(item, (Mapping, list))
-            and not _is_leaf(item, keep_traversing)
-        )
+        or (isinstance(item, (Mapping, list)) and not _is_leaf(item, keep_traversing))
         for item in value
     )
 

@@ -28,7 +28,5 @@ class CheckpointException(BaseException):
             text += f"Traceback (most recent call last): (RANK {rank})\n"
             if trace is not None:
                 text += "".join(traceback.format_list(trace))
-            text += "".join(
-                traceback.format_exception_only(type(error), value=error)
-            )
+            text += "".join(traceback.format_exception_only(type(error), value=error))
         return text

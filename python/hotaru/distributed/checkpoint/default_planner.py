@@ -17,7 +17,7 @@ from .metadata import (
     Metadata,
     MetadataIndex,
     TensorStorageMetadata,
-)  # fmt: skip
+)
 from .planner import (
     LoadPlan,
     LoadPlanner,
@@ -26,7 +26,7 @@ from .planner import (
     SavePlanner,
     WriteItem,
     WriteItemType,
-)  # fmt: skip
+)
 from .planner_helpers import local_part, read_items, write_items
 
 __all__ = [
@@ -49,21 +49,20 @@ class DefaultSavePlanner(SavePlanner):
     """
 
     def __init__(
-        self, flatten_state_dict: bool = True,
+        self,
+        flatten_state_dict: bool = True,
         flatten_sharded_tensors: bool = True,
         dedup_replicated_tensors: bool | None = None,
         dedup_save_to_lowest_rank: bool = False,
         enable_plan_caching: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.flatten_state_dict = flatten_state_dict
         self.dedup_save_to_lowest_rank = dedup_save_to_lowest_rank
         self.mappings: dict = {}
         self.state_dict: dict = {}
         self.is_coordinator = False
 
-    def set_up_planner(
-        self, state_dict, storage_meta=None, is_coordinator=False
-    ):
+    def set_up_planner(self, state_dict, storage_meta=None, is_coordinator=False):
         """A save of this state begins."""
         if self.flatten_state_dict:
             state_dict, self.mappings = flatten_state_dict(state_dict)
@@ -72,9 +71,7 @@ class DefaultSavePlanner(SavePlanner):
 
     def create_local_plan(self) -> SavePlan:
         """All that this rank has."""
-        plan = create_default_local_save_plan(
-            self.state_dict, self.is_coordinator
-        )
+        plan = create_default_local_save_plan(self.state_dict, self.is_coordinator)
         if self.flatten_state_dict:
             plan = dataclasses.replace(plan, planner_data=self.mappings)
         self.plan = plan
@@ -101,9 +98,7 @@ class DefaultSavePlanner(SavePlanner):
 
     def resolve_data(self, write_item: WriteItem):
         """The part, or the value as bytes."""
-        return self.transform_object(
-            write_item, self.lookup_object(write_item.index)
-        )
+        return self.transform_object(write_item, self.lookup_object(write_item.index))
 
     def lookup_object(self, index: MetadataIndex) -> Any:
         """The value's part in this rank."""
@@ -128,10 +123,11 @@ class DefaultLoadPlanner(LoadPlanner):
     """
 
     def __init__(
-        self, flatten_state_dict: bool = True,
+        self,
+        flatten_state_dict: bool = True,
         flatten_sharded_tensors: bool = True,
         allow_partial_load: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.flatten_state_dict = flatten_state_dict
         self.allow_partial_load = allow_partial_load
         self.mappings: dict = {}
@@ -225,11 +221,7 @@ def create_default_local_save_plan(
 ) -> SavePlan:
     """All that this rank has."""
     return SavePlan(
-        [
-            item
-            for fqn, value in state_dict.items()
-            for item in write_items(fqn, value)
-        ]
+        [item for fqn, value in state_dict.items() for item in write_items(fqn, value)]
     )
 
 
@@ -270,9 +262,7 @@ def create_default_local_load_plan(
     for fqn, value in state_dict.items():
         if fqn not in metadata.state_dict_metadata:
             if strict:
-                raise RuntimeError(
-                    f"Missing key in checkpoint state_dict: {fqn}."
-                )
+                raise RuntimeError(f"Missing key in checkpoint state_dict: {fqn}.")
             continue
         stored = metadata.state_dict_metadata[fqn]
         if (
@@ -288,9 +278,7 @@ def create_default_local_load_plan(
     return LoadPlan(items)
 
 
-def create_default_global_load_plan(
-    all_plans: list[LoadPlan],
-) -> list[LoadPlan]:
+def create_default_global_load_plan(all_plans: list[LoadPlan]) -> list[LoadPlan]:
     """As they are."""
     return all_plans
 
@@ -299,9 +287,7 @@ def _size_of(item: WriteItem) -> int:
     return item.tensor_storage_size() or 0
 
 
-def _without_twins(
-    all_plans: list[SavePlan], to_lowest_rank: bool
-) -> list[SavePlan]:
+def _without_twins(all_plans: list[SavePlan], to_lowest_rank: bool) -> list[SavePlan]:
     """Every box in one plan: of the rank that has least to write so far."""
     owners: dict[MetadataIndex, list[int]] = {}
     items: dict[MetadataIndex, WriteItem] = {}
@@ -311,9 +297,7 @@ def _without_twins(
             items.setdefault(item.index, item)
     loads = [0] * len(all_plans)
     writer: dict[MetadataIndex, int] = {}
-    for index, ranks in sorted(
-        owners.items(), key=lambda pair: len(pair[1]) > 1
-    ):
+    for index, ranks in sorted(owners.items(), key=lambda pair: len(pair[1]) > 1):
         rank = ranks[0] if to_lowest_rank else min(ranks, key=loads.__getitem__)
         writer[index] = rank
         loads[rank] += _size_of(items[index])
@@ -341,9 +325,7 @@ def _problems_of(metadata: Metadata) -> list[str]:
         for chunk in stored.chunks:
             if any(
                 begin + size > whole
-                for begin, size, whole in zip(
-                    chunk.offsets, chunk.sizes, stored.size
-                )
+                for begin, size, whole in zip(chunk.offsets, chunk.sizes, stored.size)
             ):
                 found.append(f"{name}: a part lies outside of {stored.size}")
         total = sum(map(_volume, stored.chunks))

@@ -25,7 +25,7 @@ from .planner import (
     SavePlanner,
     WriteItem,
     WriteItemType,
-)  # fmt: skip
+)
 from .storage import StorageReader, StorageWriter, Where, WriteResult
 
 __all__ = ["FileSystemReader", "FileSystemWriter"]
@@ -59,12 +59,16 @@ class FileSystemWriter(StorageWriter):
     """
 
     def __init__(
-        self, path: str | os.PathLike, single_file_per_rank: bool = True,
-        sync_files: bool = True, thread_count: int = 1,
+        self,
+        path: str | os.PathLike,
+        single_file_per_rank: bool = True,
+        sync_files: bool = True,
+        thread_count: int = 1,
         per_thread_copy_ahead: int = 10_000_000,
-        cache_staged_state_dict: bool = False, overwrite: bool = True,
+        cache_staged_state_dict: bool = False,
+        overwrite: bool = True,
         **kwargs,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if kwargs:
             raise NotImplementedError(
                 f"FileSystemWriter: {', '.join(sorted(kwargs))} is not there"
@@ -80,9 +84,7 @@ class FileSystemWriter(StorageWriter):
             self.path = Path(checkpoint_id)
         self.save_id = str(uuid.uuid4())
 
-    def set_up_storage_writer(
-        self, is_coordinator: bool, *args, **kwargs
-    ) -> None:
+    def set_up_storage_writer(self, is_coordinator: bool, *args, **kwargs) -> None:
         """Nothing before the first write."""
         self.rank = kwargs.get("rank", 0)
 
@@ -91,8 +93,7 @@ class FileSystemWriter(StorageWriter):
         self.path.mkdir(parents=True, exist_ok=True)
         if (self.path / _METADATA).exists() and not self.overwrite:
             raise RuntimeError(
-                f"Checkpoint already exists and self.overwrite="
-                f"{self.overwrite}."
+                f"Checkpoint already exists and self.overwrite={self.overwrite}."
             )
         return plan
 
@@ -105,9 +106,7 @@ class FileSystemWriter(StorageWriter):
 
     def write_data(self, plan: SavePlan, planner: SavePlanner) -> Future:
         """One item behind the other."""
-        items = sorted(
-            plan.items, key=lambda i: i.type is not WriteItemType.BYTE_IO
-        )
+        items = sorted(plan.items, key=lambda i: i.type is not WriteItemType.BYTE_IO)
         results: list[WriteResult] = []
         bins = [items] if self.single_file_per_rank else [[i] for i in items]
         for number, bin_ in enumerate(bins):
@@ -134,16 +133,12 @@ class FileSystemWriter(StorageWriter):
                 os.fsync(file.fileno())
         return results
 
-    def finish(
-        self, metadata: Metadata, results: list[list[WriteResult]]
-    ) -> None:
+    def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
         """Writes `.metadata` in one step: it is whole, or not there."""
         metadata = replace(
             metadata,
             version=CURRENT_DCP_VERSION,
-            storage_data={
-                r.index: r.storage_data for rs in results for r in rs
-            },
+            storage_data={r.index: r.storage_data for rs in results for r in rs},
             storage_meta=self.storage_meta(),
         )
         with new_file(self.path / _METADATA) as file:
@@ -265,9 +260,7 @@ class FileSystemReader(StorageReader):
         return FileSystemWriter.validate_checkpoint_id(checkpoint_id)
 
 
-def _read(
-    file, info: _StorageInfo, item: ReadItem, planner: LoadPlanner
-) -> None:
+def _read(file, info: _StorageInfo, item: ReadItem, planner: LoadPlanner) -> None:
     from .default_planner import narrowed
 
     file.seek(info.offset)
@@ -301,8 +294,7 @@ def _read(
     target = planner.resolve_tensor(item).detach()
     if target.shape != part.shape:
         raise AssertionError(
-            f"req {item.storage_index} mismatch sizes {target.size()} vs "
-            f"{part.size()}"
+            f"req {item.storage_index} mismatch sizes {target.size()} vs {part.size()}"
         )
     target.copy_(part)
     planner.commit_tensor(item, target)

@@ -21,9 +21,11 @@ def dcp_to_torch_save(
     """Writes a checkpoint, whole, into one file."""
     found: dict[str, Any] = {}
     _load(
-        found, FileSystemReader(dcp_checkpoint_dir), Steps(None, False, 0),
+        found,
+        FileSystemReader(dcp_checkpoint_dir),
+        Steps(None, False, 0),
         _EmptyStateDictLoadPlanner(),
-    )  # fmt: skip
+    )
     save(found, torch_save_path)
 
 
@@ -32,6 +34,4 @@ def torch_save_to_dcp(
 ) -> None:
     """Writes the state in a file into a folder."""
     state = load(torch_save_path, map_location="cpu", weights_only=True)
-    _save(
-        state, FileSystemWriter(dcp_checkpoint_dir), Steps(None, False, 0), None
-    )
+    _save(state, FileSystemWriter(dcp_checkpoint_dir), Steps(None, False, 0), None)

@@ -18,7 +18,7 @@ from ._hf_files import (
     _HFStorageInfo,
     file_name,
     write_index,
-)  # fmt: skip
+)
 from .filesystem import FileSystemWriter
 from .metadata import Metadata
 from .planner import SavePlan, SavePlanner, WriteItem, WriteItemType
@@ -38,10 +38,14 @@ class HuggingFaceStorageWriter(FileSystemWriter):
     """
 
     def __init__(
-        self, path: str, fqn_to_index_mapping: dict[str, int] | None = None,
-        thread_count: int = 1, save_distributed: bool = False,
-        enable_consolidation: bool = False, thread_count_consolidation: int = 1,
-    ) -> None:  # fmt: skip
+        self,
+        path: str,
+        fqn_to_index_mapping: dict[str, int] | None = None,
+        thread_count: int = 1,
+        save_distributed: bool = False,
+        enable_consolidation: bool = False,
+        thread_count_consolidation: int = 1,
+    ) -> None:
         super().__init__(path)
         self.fqn_to_index_mapping = fqn_to_index_mapping
         self.save_distributed = save_distributed
@@ -89,24 +93,21 @@ class HuggingFaceStorageWriter(FileSystemWriter):
             info = _HFStorageInfo(name, Size(tensor.shape), tensor.dtype)
             size = tensor.numel() * tensor.itemsize
             results.append(WriteResult(item.index, size, info))
-        described = {
-            "format": "pt", "DCP_VERSION": "1.0", OFFSETS: json.dumps(offsets)
-        }  # fmt: skip
+        described = {"format": "pt", "DCP_VERSION": "1.0", OFFSETS: json.dumps(offsets)}
         if not self.save_distributed:
             described = {"format": "pt"}
         weights.save_file(tensors, self.path / name, described)
         return results
 
-    def finish(
-        self, metadata: Metadata, results: list[list[WriteResult]]
-    ) -> None:
+    def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
         """The index of whole tensors; parts have none."""
         if self.enable_consolidation:
             consolidate_safetensors_files(
-                str(self.path), str(self.consolidated_output_path),
+                str(self.path),
+                str(self.consolidated_output_path),
                 self.fqn_to_index_mapping
                 or dict.fromkeys(metadata.state_dict_metadata, 1),
-            )  # fmt: skip
+            )
             return
         if not self.save_distributed:
             found = [r for rs in results for r in rs]

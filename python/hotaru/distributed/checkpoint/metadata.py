@@ -17,7 +17,7 @@ from ... import (
     get_default_dtype,
     preserve_format,
     strided,
-)  # fmt: skip
+)
 from ... import dtype as Dtype
 from ... import layout as Layout
 from ... import memory_format as MemoryFormat
@@ -65,31 +65,19 @@ class TensorProperties:
     pin_memory: bool = False
 
     def __getstate__(self) -> tuple:
-        encoded = next(
-            k for k, v in _FORMATS.items() if v == self.memory_format
-        )
-        return (
-            self.dtype, self.layout, self.requires_grad, encoded,
-            self.pin_memory,
-        )  # fmt: skip
+        encoded = next(k for k, v in _FORMATS.items() if v == self.memory_format)
+        return (self.dtype, self.layout, self.requires_grad, encoded, self.pin_memory)
 
     def __setstate__(self, state: tuple) -> None:
-        (
-            self.dtype, self.layout, self.requires_grad, encoded,
-            self.pin_memory,
-        ) = state  # fmt: skip
+        (self.dtype, self.layout, self.requires_grad, encoded, self.pin_memory) = state
         if encoded not in _FORMATS:
-            raise RuntimeError(
-                f"Invalid torch.memory_format encoding: {encoded}"
-            )
+            raise RuntimeError(f"Invalid torch.memory_format encoding: {encoded}")
         self.memory_format = _FORMATS[encoded]
 
     @staticmethod
     def create_from_tensor(tensor: Tensor) -> TensorProperties:
         """Properties of a tensor."""
-        return TensorProperties(
-            dtype=tensor.dtype, requires_grad=tensor.requires_grad
-        )
+        return TensorProperties(dtype=tensor.dtype, requires_grad=tensor.requires_grad)
 
 
 @dataclass
@@ -144,9 +132,8 @@ class MetadataIndex:
     index: int | None = field(hash=False, compare=False, default=None)
 
     def __init__(
-        self, fqn: str, offset: Sequence[int] | None = None,
-        index: int | None = None,
-    ) -> None:  # fmt: skip
+        self, fqn: str, offset: Sequence[int] | None = None, index: int | None = None
+    ) -> None:
         object.__setattr__(self, "fqn", fqn)
         object.__setattr__(self, "index", index)
         if offset is not None:

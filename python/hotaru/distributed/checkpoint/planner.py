@@ -17,7 +17,7 @@ from .metadata import (
     MetadataIndex,
     StorageMeta,
     TensorProperties,
-)  # fmt: skip
+)
 
 __all__ = [
     "BytesIOWriteData",
@@ -119,9 +119,11 @@ class SavePlanner(abc.ABC):
 
     @abc.abstractmethod
     def set_up_planner(
-        self, state_dict: STATE_DICT_TYPE,
-        storage_meta: StorageMeta | None = None, is_coordinator: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        state_dict: STATE_DICT_TYPE,
+        storage_meta: StorageMeta | None = None,
+        is_coordinator: bool = False,
+    ) -> None:
         """A save of this state begins."""
 
     @abc.abstractmethod
@@ -148,9 +150,11 @@ class LoadPlanner(abc.ABC):
 
     @abc.abstractmethod
     def set_up_planner(
-        self, state_dict: STATE_DICT_TYPE, metadata: Metadata | None = None,
+        self,
+        state_dict: STATE_DICT_TYPE,
+        metadata: Metadata | None = None,
         is_coordinator: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """A load into this state begins."""
 
     @abc.abstractmethod
@@ -171,9 +175,7 @@ class LoadPlanner(abc.ABC):
 
     def resolve_bytes(self, read_item: ReadItem) -> io.BytesIO:
         """Where such is read to; planners that don't say have it made."""
-        raise NotImplementedError(
-            "LoadPlanner.resolve_bytes is not implemented"
-        )
+        raise NotImplementedError("LoadPlanner.resolve_bytes is not implemented")
 
     @abc.abstractmethod
     def resolve_tensor(self, read_item: ReadItem) -> Tensor:

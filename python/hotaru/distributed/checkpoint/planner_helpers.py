@@ -14,14 +14,8 @@ from .metadata import (
     MetadataIndex,
     TensorProperties,
     TensorStorageMetadata,
-)  # fmt: skip
-from .planner import (
-    LoadItemType,
-    ReadItem,
-    TensorWriteData,
-    WriteItem,
-    WriteItemType,
-)  # fmt: skip
+)
+from .planner import LoadItemType, ReadItem, TensorWriteData, WriteItem, WriteItemType
 
 
 def chunks_of_dtensor(tensor: DTensor) -> list[ChunkStorageMetadata]:
@@ -65,12 +59,11 @@ def write_items(fqn: str, value: Any) -> list[WriteItem]:
             MetadataIndex(fqn, chunk.offsets),
             kind,
             tensor_data=TensorWriteData(
-                chunk, TensorProperties.create_from_tensor(value),
-                Size(value.shape),
+                chunk, TensorProperties.create_from_tensor(value), Size(value.shape)
             ),
         )
         for chunk in chunks_of(value)
-    ]  # fmt: skip
+    ]
 
 
 def read_items(fqn: str, stored: STORAGE_TYPES, value: Any) -> list[ReadItem]:
@@ -100,9 +93,8 @@ def read_items(fqn: str, stored: STORAGE_TYPES, value: Any) -> list[ReadItem]:
 
 
 def _overlaps(
-    fqn: str, stored: TensorStorageMetadata, own: ChunkStorageMetadata,
-    place: int,
-) -> list[ReadItem]:  # fmt: skip
+    fqn: str, stored: TensorStorageMetadata, own: ChunkStorageMetadata, place: int
+) -> list[ReadItem]:
     found = []
     for i, chunk in enumerate(stored.chunks):
         begins = [max(a, b) for a, b in zip(own.offsets, chunk.offsets)]

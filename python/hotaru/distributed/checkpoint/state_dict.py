@@ -130,9 +130,11 @@ def _is_left_out(options: StateDictOptions) -> bool:
 
 @no_grad()
 def get_model_state_dict(
-    model: Module, *, submodules: set[Module] | None = None,
+    model: Module,
+    *,
+    submodules: set[Module] | None = None,
     options: StateDictOptions | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """The model's state by plain names.
 
     Every rank calls it. With `full_state_dict` and `cpu_offload` ranks other
@@ -156,9 +158,11 @@ def get_model_state_dict(
 
 @no_grad()
 def set_model_state_dict(
-    model: Module, model_state_dict: dict[str, Any], *,
+    model: Module,
+    model_state_dict: dict[str, Any],
+    *,
     options: StateDictOptions | None = None,
-):  # fmt: skip
+):
     """Loads a state by plain names; whole tensors are cut where the model's
     parameters are. Returns the missing and unexpected keys.
     """
@@ -240,10 +244,12 @@ def _listed(optimizers) -> list[Optimizer]:
 
 @no_grad()
 def get_optimizer_state_dict(
-    model: Module, optimizers: Optimizer | Iterable[Optimizer], *,
+    model: Module,
+    optimizers: Optimizer | Iterable[Optimizer],
+    *,
     submodules: set[Module] | None = None,
     options: StateDictOptions | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """The optimizers' states, by the model's names of parameters:
     {"state": {name: ...}, "param_groups": [{"params": names, ...}]}.
     """
@@ -266,8 +272,7 @@ def get_optimizer_state_dict(
             for param in params:
                 if param in optimizer.state:
                     found["state"][names[id(param)]] = _pytree.tree_map(
-                        lambda v: _offered(v, options),
-                        dict(optimizer.state[param]),
+                        lambda v: _offered(v, options), dict(optimizer.state[param])
                     )
     if _is_left_out(options):
         return {}
@@ -291,10 +296,12 @@ def _flattened(state: dict[str, Any]) -> dict[str, Any]:
 
 @no_grad()
 def set_optimizer_state_dict(
-    model: Module, optimizers: Optimizer | Iterable[Optimizer],
-    optim_state_dict: dict[str, Any], *,
+    model: Module,
+    optimizers: Optimizer | Iterable[Optimizer],
+    optim_state_dict: dict[str, Any],
+    *,
     options: StateDictOptions | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Loads what `get_optimizer_state_dict` gave.
 
     Raises:
@@ -322,9 +329,7 @@ def _grouped(
         for param, name in zip(group["params"], listed):
             for key in optimizer.state.get(param, {}):
                 if f"state.{name}.{key}" in given:
-                    state.setdefault(name, {})[key] = given[
-                        f"state.{name}.{key}"
-                    ]
+                    state.setdefault(name, {})[key] = given[f"state.{name}.{key}"]
         options = {
             key: given[f"param_groups.{listed[0]}.{key}"]
             for key in group
@@ -335,9 +340,11 @@ def _grouped(
 
 
 def _take(
-    optimizer: Optimizer, names: dict[int, str], given: dict[str, Any],
+    optimizer: Optimizer,
+    names: dict[int, str],
+    given: dict[str, Any],
     options: StateDictOptions,
-) -> None:  # fmt: skip
+) -> None:
     by_name = {
         name: group
         for group in given.get("param_groups", [])
@@ -351,18 +358,13 @@ def _take(
             if name not in given.get("state", {}):
                 if options.strict and param.requires_grad:
                     raise RuntimeError(
-                        f"Missing optimizer state for parameter {name} in "
-                        "checkpoint"
+                        f"Missing optimizer state for parameter {name} in checkpoint"
                     )
                 continue
             for key, value in given["state"][name].items():
                 _put(own, key, value)
         first = next(
-            (
-                by_name[names[id(p)]]
-                for p in group["params"]
-                if names[id(p)] in by_name
-            ),
+            (by_name[names[id(p)]] for p in group["params"] if names[id(p)] in by_name),
             {},
         )
         group.update({k: v for k, v in first.items() if k != "params"})
@@ -378,10 +380,12 @@ def _put(own: dict, key: str, value: Any) -> None:
 
 
 def get_state_dict(
-    model: Module, optimizers: Optimizer | Iterable[Optimizer], *,
+    model: Module,
+    optimizers: Optimizer | Iterable[Optimizer],
+    *,
     submodules: set[Module] | None = None,
     options: StateDictOptions | None = None,
-) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Both: the model's state, and the optimizers'."""
     return (
         get_model_state_dict(model, submodules=submodules, options=options),
@@ -392,13 +396,14 @@ def get_state_dict(
 
 
 def set_state_dict(
-    model: Module, optimizers: Optimizer | Iterable[Optimizer], *,
-    model_state_dict: dict[str, Any], optim_state_dict: dict[str, Any],
+    model: Module,
+    optimizers: Optimizer | Iterable[Optimizer],
+    *,
+    model_state_dict: dict[str, Any],
+    optim_state_dict: dict[str, Any],
     options: StateDictOptions | None = None,
-):  # fmt: skip
+):
     """Loads both; returns the model's missing and unexpected keys."""
     found = set_model_state_dict(model, model_state_dict, options=options)
-    set_optimizer_state_dict(
-        model, optimizers, optim_state_dict, options=options
-    )
+    set_optimizer_state_dict(model, optimizers, optim_state_dict, options=options)
     return found

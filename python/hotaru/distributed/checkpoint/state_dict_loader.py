@@ -30,12 +30,14 @@ def reader_of(
 
 @no_grad()
 def load(
-    state_dict: STATE_DICT_TYPE, *,
+    state_dict: STATE_DICT_TYPE,
+    *,
     checkpoint_id: str | os.PathLike | None = None,
     storage_reader: StorageReader | None = None,
-    planner: LoadPlanner | None = None, process_group=None,
+    planner: LoadPlanner | None = None,
+    process_group=None,
     no_dist: bool = False,
-) -> None:  # fmt: skip
+) -> None:
     """Reads a checkpoint into a state: its tensors are written into, other
     values replaced, and what has a state of its own is given it.
 
@@ -63,10 +65,13 @@ def load(
 
 @no_grad()
 def load_state_dict(
-    state_dict: dict[str, Any], storage_reader: StorageReader,
-    process_group=None, coordinator_rank: int = 0, no_dist: bool = False,
+    state_dict: dict[str, Any],
+    storage_reader: StorageReader,
+    process_group=None,
+    coordinator_rank: int = 0,
+    no_dist: bool = False,
     planner: LoadPlanner | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """The older form of `load`."""
     storage_reader.reset()
     steps = Steps(process_group, not no_dist, coordinator_rank)
@@ -74,9 +79,11 @@ def load_state_dict(
 
 
 def _load(
-    state_dict: STATE_DICT_TYPE, reader: StorageReader, steps: Steps,
+    state_dict: STATE_DICT_TYPE,
+    reader: StorageReader,
+    steps: Steps,
     planner: LoadPlanner | None,
-) -> None:  # fmt: skip
+) -> None:
     planner = planner or DefaultLoadPlanner()
 
     def local() -> LoadPlan:
@@ -97,16 +104,17 @@ def _load(
 
 
 def _load_state_dict_from_keys(
-    keys: set[str] | str | None = None, *,
+    keys: set[str] | str | None = None,
+    *,
     checkpoint_id: str | os.PathLike | None = None,
-    storage_reader: StorageReader | None = None, process_group=None,
-) -> dict[str, Any]:  # fmt: skip
+    storage_reader: StorageReader | None = None,
+    process_group=None,
+) -> dict[str, Any]:
     """Reads what a checkpoint has under some names (all of them), whole."""
     reader = reader_of(storage_reader, checkpoint_id)
     names = {keys} if isinstance(keys, str) else keys
     found: dict[str, Any] = {}
     _load(
-        found, reader, Steps(process_group, False, 0),
-        _EmptyStateDictLoadPlanner(names),
-    )  # fmt: skip
+        found, reader, Steps(process_group, False, 0), _EmptyStateDictLoadPlanner(names)
+    )
     return found

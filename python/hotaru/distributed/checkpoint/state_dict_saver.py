@@ -55,12 +55,15 @@ def writer_of(
 
 
 def save(
-    state_dict: STATE_DICT_TYPE, *,
+    state_dict: STATE_DICT_TYPE,
+    *,
     checkpoint_id: str | os.PathLike | None = None,
     storage_writer: StorageWriter | None = None,
-    planner: SavePlanner | None = None, process_group=None,
-    no_dist: bool = False, use_collectives: bool = True,
-) -> Metadata:  # fmt: skip
+    planner: SavePlanner | None = None,
+    process_group=None,
+    no_dist: bool = False,
+    use_collectives: bool = True,
+) -> Metadata:
     """Writes a state into a folder, each rank its parts.
 
     Of DTensors each part is written once; what all ranks have, one of them
@@ -77,10 +80,13 @@ def save(
 
 
 def save_state_dict(
-    state_dict: STATE_DICT_TYPE, storage_writer: StorageWriter,
-    process_group=None, coordinator_rank: int = 0, no_dist: bool = False,
+    state_dict: STATE_DICT_TYPE,
+    storage_writer: StorageWriter,
+    process_group=None,
+    coordinator_rank: int = 0,
+    no_dist: bool = False,
     planner: SavePlanner | None = None,
-) -> Metadata:  # fmt: skip
+) -> Metadata:
     """The older form of `save`."""
     storage_writer.reset()
     steps = Steps(process_group, not no_dist, coordinator_rank)
@@ -88,16 +94,16 @@ def save_state_dict(
 
 
 def _save(
-    state_dict: STATE_DICT_TYPE, writer: StorageWriter, steps: Steps,
+    state_dict: STATE_DICT_TYPE,
+    writer: StorageWriter,
+    steps: Steps,
     planner: SavePlanner | None,
-) -> Metadata:  # fmt: skip
+) -> Metadata:
     planner = planner or DefaultSavePlanner()
     decided: list = [None]
 
     def local() -> SavePlan:
-        planner.set_up_planner(
-            state_dict, writer.storage_meta(), steps.is_coordinator
-        )
+        planner.set_up_planner(state_dict, writer.storage_meta(), steps.is_coordinator)
         writer.set_up_storage_writer(steps.is_coordinator, rank=steps.rank)
         return writer.prepare_local_plan(planner.create_local_plan())
 
@@ -123,15 +129,17 @@ _groups: dict[Any, Any] = {}
 
 
 def async_save(
-    state_dict: STATE_DICT_TYPE, *,
+    state_dict: STATE_DICT_TYPE,
+    *,
     checkpoint_id: str | os.PathLike | None = None,
     storage_writer: StorageWriter | None = None,
-    planner: SavePlanner | None = None, process_group=None,
-    async_checkpointer_type: AsyncCheckpointerType = (
-        AsyncCheckpointerType.THREAD
-    ),
-    async_stager=None, no_dist: bool = False, use_collectives: bool = True,
-) -> Future:  # fmt: skip
+    planner: SavePlanner | None = None,
+    process_group=None,
+    async_checkpointer_type: AsyncCheckpointerType = (AsyncCheckpointerType.THREAD),
+    async_stager=None,
+    no_dist: bool = False,
+    use_collectives: bool = True,
+) -> Future:
     """Copies the state, and saves the copy in a thread while the program goes
     on; the Future is done when it is saved, and has the exception if it is not.
 
@@ -140,8 +148,7 @@ def async_save(
     """
     if async_checkpointer_type is not AsyncCheckpointerType.THREAD:
         raise NotImplementedError(
-            "async_save: a thread saves, not a process (AsyncCheckpointerType."
-            "THREAD)"
+            "async_save: a thread saves, not a process (AsyncCheckpointerType.THREAD)"
         )
     if async_stager is not None:
         raise NotImplementedError(
@@ -181,9 +188,7 @@ def copied(state: Any) -> Any:
 
     def copy(value):
         if isinstance(value, DTensor):
-            return DTensor(
-                value._local_tensor.detach().cpu().clone(), value._spec
-            )
+            return DTensor(value._local_tensor.detach().cpu().clone(), value._spec)
         if isinstance(value, Tensor):
             return value.detach().cpu().clone()
         return value

@@ -35,9 +35,7 @@ class StorageWriter(abc.ABC):
         """A new checkpoint begins."""
 
     @abc.abstractmethod
-    def set_up_storage_writer(
-        self, is_coordinator: bool, *args, **kwargs
-    ) -> None:
+    def set_up_storage_writer(self, is_coordinator: bool, *args, **kwargs) -> None:
         """Makes the place ready."""
 
     @abc.abstractmethod
@@ -55,9 +53,7 @@ class StorageWriter(abc.ABC):
         """Writes this rank's items."""
 
     @abc.abstractmethod
-    def finish(
-        self, metadata: Metadata, results: list[list[WriteResult]]
-    ) -> None:
+    def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
         """Writes the metadata: the checkpoint is there after it."""
 
     @classmethod

@@ -33,9 +33,7 @@ __all__ = [
 ]
 
 
-_ONLY_NAMED = (
-    ": of FullyShardedDataParallel there is only the name; use fully_shard"
-)
+_ONLY_NAMED = ": of FullyShardedDataParallel there is only the name; use fully_shard"
 
 
 class FullyShardedDataParallel(Module):

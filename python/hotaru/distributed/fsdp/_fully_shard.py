@@ -115,17 +115,13 @@ class FSDPModule:
         """
         self._fsdp_state.unshard_in_backward = unshard_in_backward
 
-    def set_modules_to_forward_prefetch(
-        self, modules: Iterable[FSDPModule]
-    ) -> None:
+    def set_modules_to_forward_prefetch(self, modules: Iterable[FSDPModule]) -> None:
         """Modules whose parameters begin to be whole when this one's are, in
         the forward pass.
         """
         self._fsdp_state.forward_prefetch = [m._fsdp_state for m in modules]
 
-    def set_modules_to_backward_prefetch(
-        self, modules: Iterable[FSDPModule]
-    ) -> None:
+    def set_modules_to_backward_prefetch(self, modules: Iterable[FSDPModule]) -> None:
         """The same of the backward pass; unless set, the module before it."""
         self._fsdp_state.backward_prefetch = [m._fsdp_state for m in modules]
 
@@ -151,13 +147,16 @@ class FSDPModule:
 
 
 def fully_shard(
-    module, *, mesh: DeviceMesh | None = None,
+    module,
+    *,
+    mesh: DeviceMesh | None = None,
     reshard_after_forward: bool | int | None = None,
     shard_placement_fn: Callable | None = None,
     mp_policy: MixedPrecisionPolicy = MixedPrecisionPolicy(),  # noqa: B008
     offload_policy: OffloadPolicy = OffloadPolicy(),  # noqa: B008
-    ignored_params: set[Parameter] | None = None, dp_mesh_dims=None,
-):  # fmt: skip
+    ignored_params: set[Parameter] | None = None,
+    dp_mesh_dims=None,
+):
     """Shares a module's parameters out among the ranks of a mesh, in place.
 
     Each rank keeps its rows (`Shard(0)`) of every parameter that no module
@@ -198,9 +197,7 @@ def fully_shard(
         )
     mesh = mesh or init_device_mesh("cpu", (get_world_size(),))
     if mesh.ndim not in (1, 2):
-        raise ValueError(
-            f"fully_shard expects a 1D or 2D DeviceMesh but got {mesh}"
-        )
+        raise ValueError(f"fully_shard expects a 1D or 2D DeviceMesh but got {mesh}")
     params = _own_parameters(modules, ignored_params or set())
     for param in params:
         _check_parameter(param, shard_placement_fn)
@@ -273,9 +270,7 @@ def _prepare(module: Module, state: State) -> None:
         _classes[kind] = type(f"FSDP{kind.__name__}", (FSDPModule, kind), {})
     module.__class__ = _classes[kind]
     object.__setattr__(module, "_fsdp_state", state)
-    module.register_forward_pre_hook(
-        state.before, prepend=True, with_kwargs=True
-    )
+    module.register_forward_pre_hook(state.before, prepend=True, with_kwargs=True)
     module.register_forward_hook(state.after, with_kwargs=True)
     module.register_forward_hook(
         lambda mod, args, output: state.left(mod), always_call=True

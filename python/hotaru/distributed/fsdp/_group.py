@@ -12,11 +12,7 @@ from dataclasses import dataclass
 
 from ... import Tensor, no_grad, zeros
 from ...nn import Module, Parameter
-from ..collectives import (
-    all_gather_into_tensor,
-    all_reduce,
-    reduce_scatter_tensor,
-)
+from ..collectives import all_gather_into_tensor, all_reduce, reduce_scatter_tensor
 from ..device_mesh import DeviceMesh
 from ..reduce_op import ReduceOp
 from ..tensor import DTensor, Replicate, Shard
@@ -121,9 +117,7 @@ def _spec_of(
     first = Shard(0)
     if inner.placements[0] == Shard(0):
         first = _StridedShard(0, split_factor=inner.mesh.size())
-    return DTensorSpec(
-        root[names], (first, *inner.placements), inner.tensor_meta
-    )
+    return DTensorSpec(root[names], (first, *inner.placements), inner.tensor_meta)
 
 
 class ParameterGroup:
@@ -133,9 +127,12 @@ class ParameterGroup:
     """
 
     def __init__(
-        self, params: Sequence[Parameter], modules: Sequence[Module],
-        mesh: DeviceMesh, policy: MixedPrecisionPolicy,
-    ) -> None:  # fmt: skip
+        self,
+        params: Sequence[Parameter],
+        modules: Sequence[Module],
+        mesh: DeviceMesh,
+        policy: MixedPrecisionPolicy,
+    ) -> None:
         self.mesh, self.policy = mesh, policy
         self.shards = mesh.get_group(mesh.ndim - 1)
         self.copies = mesh.get_group(0) if mesh.ndim == 2 else None
@@ -146,8 +143,7 @@ class ParameterGroup:
         dtypes = {p.dtype for p in params}
         if len(dtypes) > 1 and policy.param_dtype is None:
             raise ValueError(
-                "FSDP expects uniform original parameter dtype but got "
-                f"{dtypes}"
+                f"FSDP expects uniform original parameter dtype but got {dtypes}"
             )
         self.dtype = policy.param_dtype or params[0].dtype
         self.synchronize = self.synchronize_copies = True
@@ -229,8 +225,7 @@ class ParameterGroup:
             whole = rows.reshape(-1)[: each.row * each.shape[0]]
             self._show(each, whole.view(each.shape))
         self._by_memory = {
-            each.memory.untyped_storage().data_ptr(): each
-            for each in self.shared
+            each.memory.untyped_storage().data_ptr(): each for each in self.shared
         }
         self.is_whole = True
         self._waits_for = sum(e.sharded.requires_grad for e in self.shared)
@@ -283,8 +278,7 @@ class ParameterGroup:
     def has_gradients(self) -> bool:
         """True if there are some that are not reduced."""
         return any(
-            e.whole is not None and e.whole.grad is not None
-            for e in self.shared
+            e.whole is not None and e.whole.grad is not None for e in self.shared
         )
 
     @no_grad()
@@ -361,9 +355,8 @@ def _accumulate(each: Shared, local: Tensor) -> None:
 
 
 def _find_places(
-    shared: Sequence[Shared], params: Sequence[Parameter],
-    modules: Sequence[Module],
-) -> None:  # fmt: skip
+    shared: Sequence[Shared], params: Sequence[Parameter], modules: Sequence[Module]
+) -> None:
     found = {id(param): each for param, each in zip(params, shared)}
     seen: set[int] = set()
     for root in modules:

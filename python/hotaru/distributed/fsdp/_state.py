@@ -15,9 +15,7 @@ class Kept:
 
     def __init__(self, state: State, index: int, tensor: Tensor) -> None:
         self.state, self.index = state, index
-        self.geometry = (
-            tuple(tensor.shape), tensor.stride(), tensor.storage_offset(),
-        )  # fmt: skip
+        self.geometry = (tuple(tensor.shape), tensor.stride(), tensor.storage_offset())
         self.dtype = tensor.dtype
 
     def tensor(self) -> Tensor:
@@ -46,9 +44,12 @@ class State:
     """State of one module (or several that are one group)."""
 
     def __init__(
-        self, modules: list[Module], group: ParameterGroup | None,
-        policy: MixedPrecisionPolicy, reshard: bool | int | None,
-    ) -> None:  # fmt: skip
+        self,
+        modules: list[Module],
+        group: ParameterGroup | None,
+        policy: MixedPrecisionPolicy,
+        reshard: bool | int | None,
+    ) -> None:
         self.modules, self.group, self.policy = modules, group, policy
         self.reshard_option = reshard
         self.reshard_after_forward = bool(reshard)
@@ -147,9 +148,11 @@ class State:
         if self._hooks is not None:
             self._hooks.__exit__(None, None, None)
             self._hooks = None
-        if self.group is not None and not self.root.passing and (
-            self.reshard_after_forward or not is_grad_enabled()
-        ):  # fmt: skip
+        if (
+            self.group is not None
+            and not self.root.passing
+            and (self.reshard_after_forward or not is_grad_enabled())
+        ):
             self.group.give_up()
         if self.policy.output_dtype is not None:
             output = _cast(output, self.policy.output_dtype)

@@ -7,9 +7,8 @@ from .functional import all_reduce
 
 
 def batch_norm(
-    input, running_mean, running_var, weight, bias, momentum: float, eps: float,
-    group,
-):  # fmt: skip
+    input, running_mean, running_var, weight, bias, momentum: float, eps: float, group
+):
     """As F.batch_norm in training, of all processes' inputs together.
 
     Means first, then the squares' of what is left, so that two messages of a

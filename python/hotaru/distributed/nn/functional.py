@@ -74,9 +74,7 @@ class _Gather(Function):
         ctx.root, ctx.group = root, group
         parts = [zeros_like(tensor) for _ in range(group.size())]
         mine = group.rank() == root
-        collectives.gather(
-            tensor, parts if mine else None, group=group, group_dst=root
-        )
+        collectives.gather(tensor, parts if mine else None, group=group, group_dst=root)
         return tuple(parts)
 
     @staticmethod
@@ -146,17 +144,18 @@ class _AllToAllSingle(Function):
         ctx.group, ctx.shape = group, tensor.shape
         ctx.splits = (input_splits, output_splits)
         out = tensor.new_empty(shape)
-        collectives.all_to_all_single(
-            out, tensor, output_splits, input_splits, group
-        )
+        collectives.all_to_all_single(out, tensor, output_splits, input_splits, group)
         return out
 
     @staticmethod
     def backward(ctx, grad):
         return (
-            None, None, None, None,
+            None,
+            None,
+            None,
+            None,
             _AllToAllSingle.apply(ctx.group, ctx.shape, *ctx.splits, grad),
-        )  # fmt: skip
+        )
 
 
 def broadcast(tensor, src, group=None):
@@ -201,17 +200,12 @@ def all_to_all(output_tensor_list, input_tensor_list, group=None):
 
 
 def all_to_all_single(
-    output,
-    input,
-    output_split_sizes=None,
-    input_split_sizes=None,
-    group=None,
+    output, input, output_split_sizes=None, input_split_sizes=None, group=None
 ):
     """The parts that every process gave to this one, as one tensor."""
     return _AllToAllSingle.apply(
-        member(group), output.shape, output_split_sizes, input_split_sizes,
-        input,
-    )  # fmt: skip
+        member(group), output.shape, output_split_sizes, input_split_sizes, input
+    )
 
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=None):

@@ -47,10 +47,14 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
     functional_optim_map: dict = {}  # noqa: RUF012
 
     def __init__(
-        self, params: Iterable, optimizer_class, process_group=None,
-        parameters_as_bucket_view: bool = False, overlap_with_ddp: bool = False,
+        self,
+        params: Iterable,
+        optimizer_class,
+        process_group=None,
+        parameters_as_bucket_view: bool = False,
+        overlap_with_ddp: bool = False,
         **defaults,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if overlap_with_ddp:
             raise NotImplementedError(
                 "ZeroRedundancyOptimizer: overlap_with_ddp is not there; step "
@@ -90,9 +94,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         parts: list[list] = [[] for _ in range(self.world_size)]
         loads = [0] * self.world_size
         for group in self.param_groups:
-            for p in sorted(
-                group["params"], key=lambda p: p.numel(), reverse=True
-            ):
+            for p in sorted(group["params"], key=lambda p: p.numel(), reverse=True):
                 rank = loads.index(min(loads))
                 parts[rank].append(p)
                 loads[rank] += p.numel()
@@ -106,9 +108,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         state = dict(self.optim.state)
         self._build()
         mine = {id(p) for p in self._parts[self.rank]}
-        self.optim.state.update(
-            {p: s for p, s in state.items() if id(p) in mine}
-        )
+        self.optim.state.update({p: s for p, s in state.items() if id(p) in mine})
 
     def _groups_to_local(self) -> None:
         for whole, local in zip(
@@ -151,9 +151,8 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         self._groups_to_local()
         every = [None] * self.world_size if self.rank == to else None
         gather_object(
-            self.optim.state_dict(), every, group=self.process_group,
-            group_dst=to,
-        )  # fmt: skip
+            self.optim.state_dict(), every, group=self.process_group, group_dst=to
+        )
         self._gathered = every
 
     def _numbers(self) -> dict[int, int]:
@@ -165,10 +164,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         """A process's parameters in the order of its optimizer's numbers."""
         own = {id(p) for p in self._parts[rank]}
         return [
-            p
-            for group in self.param_groups
-            for p in group["params"]
-            if id(p) in own
+            p for group in self.param_groups for p in group["params"] if id(p) in own
         ]
 
     def state_dict(self) -> dict:
@@ -206,7 +202,5 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         ):
             mine.update({k: v for k, v in theirs.items() if k != "params"})
         self.optim.load_state_dict(local)
-        for whole, part in zip(
-            self.param_groups, self.optim.param_groups, strict=True
-        ):
+        for whole, part in zip(self.param_groups, self.optim.param_groups, strict=True):
             whole.update({k: v for k, v in part.items() if k != "params"})

@@ -12,14 +12,7 @@ modules in parts.
 from __future__ import annotations
 
 from ..._own_names import part
-from . import (
-    _layers,
-    _matrix,
-    _pointwise,
-    _random,
-    _reductions,
-    _views,
-)
+from . import _layers, _matrix, _pointwise, _random, _reductions, _views
 from ._api import DTensor, distribute_module, distribute_tensor
 from ._factories import empty, full, ones, rand, randn, zeros
 from .placement_types import Partial, Placement, Replicate, Shard

@@ -34,14 +34,12 @@ class DTensor(Wrapping, of=DISTRIBUTED):
 
     @staticmethod
     def __new__(
-        cls, local_tensor: Tensor, spec: DTensorSpec, *,
-        requires_grad: bool = False,
-    ):  # fmt: skip
+        cls, local_tensor: Tensor, spec: DTensorSpec, *, requires_grad: bool = False
+    ):
         meta = spec.tensor_meta
         self = wrappers.make(
-            cls, meta.shape, meta.stride, dtype=meta.dtype,
-            device=local_tensor.device,
-        )  # fmt: skip
+            cls, meta.shape, meta.stride, dtype=meta.dtype, device=local_tensor.device
+        )
         self._local_tensor = local_tensor.detach()
         self._spec = spec
         return self.requires_grad_() if requires_grad else self
@@ -61,11 +59,15 @@ class DTensor(Wrapping, of=DISTRIBUTED):
 
     @staticmethod
     def from_local(
-        local_tensor: Tensor, device_mesh: DeviceMesh | None = None,
-        placements: Sequence[Placement] | None = None, *,
-        run_check: bool = False, shape=None, stride=None,
+        local_tensor: Tensor,
+        device_mesh: DeviceMesh | None = None,
+        placements: Sequence[Placement] | None = None,
+        *,
+        run_check: bool = False,
+        shape=None,
+        stride=None,
         grad_placements=None,
-    ) -> DTensor:  # fmt: skip
+    ) -> DTensor:
         """The tensor whose part in this rank is given, Replicate() unless told.
 
         Its gradients are those of the part. Parts of which several ranks have
@@ -125,11 +127,14 @@ class DTensor(Wrapping, of=DISTRIBUTED):
         return _history.shared(local, self._spec, dims)
 
     def redistribute(
-        self, device_mesh: DeviceMesh | None = None,
-        placements: Sequence[Placement] | None = None, *,
-        async_op: bool = False, forward_dtype: Dtype | None = None,
+        self,
+        device_mesh: DeviceMesh | None = None,
+        placements: Sequence[Placement] | None = None,
+        *,
+        async_op: bool = False,
+        forward_dtype: Dtype | None = None,
         backward_dtype: Dtype | None = None,
-    ) -> DTensor:  # fmt: skip
+    ) -> DTensor:
         """The same tensor in other placements; ranks exchange their parts.
 
         It is done when this returns (`async_op` too). Raises RuntimeError
@@ -137,9 +142,7 @@ class DTensor(Wrapping, of=DISTRIBUTED):
         to change into.
         """
         if device_mesh is not None and device_mesh != self.device_mesh:
-            raise NotImplementedError(
-                "Cross device mesh comm not supported yet!"
-            )
+            raise NotImplementedError("Cross device mesh comm not supported yet!")
         if placements is None:
             raise RuntimeError("placements is needed for redistribute!")
         if backward_dtype is not None:
@@ -197,10 +200,14 @@ class DTensor(Wrapping, of=DISTRIBUTED):
     def __reduce_ex__(self, protocol):
         """The part and where it lies; the mesh must be there to load it."""
         return _rebuilt, (
-            self._local_tensor, self._spec.mesh, self.placements,
-            tuple(self.shape), tuple(self._spec.tensor_meta.stride),
-            self.requires_grad, getattr(self, "_is_param", False),
-        )  # fmt: skip
+            self._local_tensor,
+            self._spec.mesh,
+            self.placements,
+            tuple(self.shape),
+            tuple(self._spec.tensor_meta.stride),
+            self.requires_grad,
+            getattr(self, "_is_param", False),
+        )
 
 
 _history._made.append(DTensor)
@@ -215,9 +222,14 @@ def _allow_in_files() -> None:
 
     allowed = _get_allowed_globals()
     for item in (
-        _rebuilt, DTensor, device_mesh._found, Shard, Replicate, Partial,
+        _rebuilt,
+        DTensor,
+        device_mesh._found,
+        Shard,
+        Replicate,
+        Partial,
         _StridedShard,
-    ):  # fmt: skip
+    ):
         module, name = written(item)
         allowed[f"{module}.{name}"] = item
 
@@ -260,10 +272,12 @@ def _from_first(local: Tensor, mesh: DeviceMesh, dim: int) -> None:
 
 
 def distribute_tensor(
-    tensor: Tensor, device_mesh: DeviceMesh | None = None,
-    placements: Sequence[Placement] | None = None, *,
+    tensor: Tensor,
+    device_mesh: DeviceMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+    *,
     src_data_rank: int | None = 0,
-) -> DTensor:  # fmt: skip
+) -> DTensor:
     """The whole tensor that every rank has, in parts; a leaf.
 
     Along each dimension of the mesh the rank `src_data_rank` sends the others
@@ -327,17 +341,17 @@ def _parts_of(whole: Tensor, spec: DTensorSpec, source: int | None) -> Tensor:
         for dim in range(mesh.ndim):
             broadcast(local, group=mesh.get_group(dim), group_src=source)
     local = moved(local, whole_in_all, spec.placements)
-    shares = local.untyped_storage().data_ptr() == (
-        whole.untyped_storage().data_ptr()
-    )
+    shares = local.untyped_storage().data_ptr() == (whole.untyped_storage().data_ptr())
     return local.clone() if shares else local
 
 
 def distribute_module(
-    module, device_mesh: DeviceMesh | None = None,
-    partition_fn: Callable | None = None, input_fn: Callable | None = None,
+    module,
+    device_mesh: DeviceMesh | None = None,
+    partition_fn: Callable | None = None,
+    input_fn: Callable | None = None,
     output_fn: Callable | None = None,
-):  # fmt: skip
+):
     """Puts a module's parameters and buffers on a mesh, in place.
 
     `partition_fn(name, submodule, mesh)` is called for every submodule and may
@@ -354,9 +368,7 @@ def distribute_module(
         for key, param in each._parameters.items():
             if param is not None and not isinstance(param, DTensor):
                 placed = distribute_tensor(param.detach(), mesh)
-                each.register_parameter(
-                    key, Parameter(placed, param.requires_grad)
-                )
+                each.register_parameter(key, Parameter(placed, param.requires_grad))
         for key, buffer in each._buffers.items():
             if buffer is not None and not isinstance(buffer, DTensor):
                 each._buffers[key] = distribute_tensor(buffer, mesh)

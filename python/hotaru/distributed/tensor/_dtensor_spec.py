@@ -83,8 +83,7 @@ class DTensorSpec:
         if not any(isinstance(p, Partial) for p in self.placements):
             return self
         return self.placed(
-            Replicate() if isinstance(p, Partial) else p
-            for p in self.placements
+            Replicate() if isinstance(p, Partial) else p for p in self.placements
         )
 
     @property
@@ -99,9 +98,7 @@ class DTensorSpec:
         return count
 
 
-def dense_stride(
-    shape: Sequence[int], like: Sequence[int] = ()
-) -> tuple[int, ...]:
+def dense_stride(shape: Sequence[int], like: Sequence[int] = ()) -> tuple[int, ...]:
     """Strides of a dense tensor of that shape, its dimensions in memory in the
     order that the strides `like` are in (row after row without them).
     """
@@ -136,8 +133,7 @@ def normalized(
             dim = placement.dim + ndim if placement.dim < 0 else placement.dim
             if not 0 <= dim < ndim:
                 raise ValueError(
-                    f"Shard(dim={placement.dim}) of a tensor of {ndim} "
-                    "dimensions"
+                    f"Shard(dim={placement.dim}) of a tensor of {ndim} dimensions"
                 )
             placement = Shard(dim)
         found.append(placement)

@@ -27,9 +27,13 @@ def _sizes(size: tuple) -> tuple[int, ...]:
 
 
 def _made(
-    size: tuple, fill: Callable, mesh, placements, requires_grad: bool,
+    size: tuple,
+    fill: Callable,
+    mesh,
+    placements,
+    requires_grad: bool,
     random: bool = False,
-) -> DTensor:  # fmt: skip
+) -> DTensor:
     mesh = mesh or current_mesh()
     shape = _sizes(size)
     placed = normalized(placements, mesh, len(shape))
@@ -47,13 +51,21 @@ def _made(
 
 def _factory(make: Callable, random: bool = False) -> Callable:
     def made(
-        *size, requires_grad: bool = False, dtype: Dtype | None = None,
-        layout=None, device_mesh: DeviceMesh | None = None, placements=None,
-    ) -> DTensor:  # fmt: skip
+        *size,
+        requires_grad: bool = False,
+        dtype: Dtype | None = None,
+        layout=None,
+        device_mesh: DeviceMesh | None = None,
+        placements=None,
+    ) -> DTensor:
         return _made(
-            size, lambda own: make(own, dtype=dtype), device_mesh, placements,
-            requires_grad, random,
-        )  # fmt: skip
+            size,
+            lambda own: make(own, dtype=dtype),
+            device_mesh,
+            placements,
+            requires_grad,
+            random,
+        )
 
     made.__name__ = made.__qualname__ = make.__name__
     made.__doc__ = f"torch.{make.__name__} of this size, in parts on a mesh."
@@ -68,12 +80,20 @@ zeros = _factory(_zeros)
 
 
 def full(
-    size, fill_value, *, dtype: Dtype | None = None, layout=None,
-    requires_grad: bool = False, device_mesh: DeviceMesh | None = None,
+    size,
+    fill_value,
+    *,
+    dtype: Dtype | None = None,
+    layout=None,
+    requires_grad: bool = False,
+    device_mesh: DeviceMesh | None = None,
     placements=None,
-) -> DTensor:  # fmt: skip
+) -> DTensor:
     """torch.full of this size, in parts on a mesh."""
     return _made(
-        (size,), lambda own: _full(own, fill_value, dtype=dtype), device_mesh,
-        placements, requires_grad,
-    )  # fmt: skip
+        (size,),
+        lambda own: _full(own, fill_value, dtype=dtype),
+        device_mesh,
+        placements,
+        requires_grad,
+    )

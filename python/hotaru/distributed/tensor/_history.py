@@ -43,9 +43,7 @@ def redistributed(x, placements):
         return x
     if x.requires_grad and is_grad_enabled():
         return _Moved.apply(x, placements)
-    return wrap(
-        moved(x._local_tensor, x._spec, placements), x._spec.placed(placements)
-    )
+    return wrap(moved(x._local_tensor, x._spec, placements), x._spec.placed(placements))
 
 
 def shared(local: Tensor, spec: DTensorSpec, dims) -> Tensor:
@@ -111,9 +109,7 @@ class _Moved(Function):
 
     @staticmethod
     def backward(ctx, grad):
-        found = redistributed(
-            grad, ctx.spec.placed(ctx.placements).dual().placements
-        )
+        found = redistributed(grad, ctx.spec.placed(ctx.placements).dual().placements)
         found = redistributed(found, ctx.spec.dual().placements)
         return found, None
 

@@ -39,9 +39,7 @@ def _embed_part(call: Call, parts: list):
     padding = padding - begin if begin <= padding < begin + rows else -1
     if rows == 0:
         return weight.new_zeros((*ids.shape, weight.size(1)))
-    found = ops.embedding(
-        weight, own.masked_fill(outside, 0), padding, scale, False
-    )
+    found = ops.embedding(weight, own.masked_fill(outside, 0), padding, scale, False)
     return found.masked_fill(outside.unsqueeze(-1), 0)
 
 
@@ -173,9 +171,10 @@ def _most(logits, rest):
     meta = TensorMeta(shape, dense_stride(shape), spec.tensor_meta.dtype)
     local = logits._local_tensor
     largest = (
-        local.amax(1) if local.size(1)
+        local.amax(1)
+        if local.size(1)
         else local.new_full((local.size(0),), float("-inf"))
-    )  # fmt: skip
+    )
     placed = type(spec)(spec.mesh, spec.placements, meta).placed(
         Partial("max") if p == Shard(1) else p for p in spec.placements
     )

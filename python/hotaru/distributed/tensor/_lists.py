@@ -95,15 +95,11 @@ def _placements(x, name: str):
             f"{name}: a tensor whose ranks have parts of a sum is not changed "
             "in place; redistribute() it before"
         )
-    return tuple(
-        Replicate() if isinstance(p, Partial) else p for p in placements
-    )
+    return tuple(Replicate() if isinstance(p, Partial) else p for p in placements)
 
 
 def _part(value, placements):
-    if not isinstance(value, Tensor) or not isinstance(
-        value, _history._made[0]
-    ):
+    if not isinstance(value, Tensor) or not isinstance(value, _history._made[0]):
         return value
     if placements is None:
         placements = (Replicate(),) * value._spec.mesh.ndim
@@ -127,8 +123,7 @@ def _norms(args: tuple, kwargs: dict) -> list:
         parts = [_some(args[0][i]._local_tensor, order) for i in places]
         row = stack(_C.ops._foreach_norm(parts, order))
         kind = {inf: "max", -inf: "min"}.get(order, "sum")
-        cut = [Replicate() if p.is_replicate() else Partial(kind)
-               for p in placements]  # fmt: skip
+        cut = [Replicate() if p.is_replicate() else Partial(kind) for p in placements]
         meta = TensorMeta((len(places),), (1,), row.dtype)
         spec = DTensorSpec(mesh, tuple(cut), meta)
         row = row if kind != "sum" else row.pow_(order)
@@ -141,8 +136,7 @@ def _norms(args: tuple, kwargs: dict) -> list:
 
 def _is_cut_only(x) -> bool:
     return isinstance(x, _history._made[0]) and not (
-        x.requires_grad
-        or any(isinstance(p, Partial) for p in x._spec.placements)
+        x.requires_grad or any(isinstance(p, Partial) for p in x._spec.placements)
     )
 
 

@@ -33,8 +33,7 @@ def _contracted(
         place = output.find(letter)
         out: Placement = SUM if place < 0 else Shard(place)
         before = [
-            _of_added(shape, place, len(output), out)
-            for shape in call.shapes[:added]
+            _of_added(shape, place, len(output), out) for shape in call.shapes[:added]
         ]
         ways.append(Way(out, (*before, *factors, *(R,) * rest)))
     for which in range(len(inputs)):
@@ -43,9 +42,7 @@ def _contracted(
     return ways
 
 
-def _of_added(
-    shape: Sequence[int], place: int, ndim: int, out: Placement
-) -> Placement:
+def _of_added(shape: Sequence[int], place: int, ndim: int, out: Placement) -> Placement:
     if out == SUM:
         return SUM
     own = place - (ndim - len(shape))
@@ -71,12 +68,11 @@ def linear(call: Call) -> list[Way]:
             way.out,
             (
                 *way.ins[:2],
-                SUM if way.out == SUM
-                else Shard(0) if way.out == Shard(last) else R,
+                SUM if way.out == SUM else Shard(0) if way.out == Shard(last) else R,
             ),
         )
         for way in ways
-    ]  # fmt: skip
+    ]
 
 
 def matmul(call: Call) -> list[Way]:
@@ -115,7 +111,5 @@ def einsum(call: Call):
     left, arrow, output = text.partition("->")
     inputs = left.split(",")
     if not arrow:
-        output = "".join(
-            sorted(c for c in set(left) - {","} if left.count(c) == 1)
-        )
+        output = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
     return run(call, Rule(lambda c: _contracted(c, inputs, output)))

@@ -20,24 +20,9 @@ from ..._C import Tensor
 from ..._dispatch.stack import native
 from ...utils import _pytree
 from . import _history
-from ._call import (
-    COMPOSED,
-    RULES,
-    WHOLE,
-    Call,
-    R,
-    Rule,
-    Way,
-    all_replicated,
-)
+from ._call import COMPOSED, RULES, WHOLE, Call, R, Rule, Way, all_replicated
 from ._dtensor_spec import DTensorSpec, TensorMeta, dense_stride
-from .placement_types import (
-    Partial,
-    Placement,
-    Replicate,
-    Shard,
-    _StridedShard,
-)
+from .placement_types import Partial, Placement, Replicate, Shard, _StridedShard
 
 
 def operator(function, name: str, args: tuple, kwargs: dict) -> Any:
@@ -73,10 +58,9 @@ def run(call: Call, rule: Rule) -> Any:
     if call.in_place and tuple(targets[0]) != tensors[0]._spec.placements:
         return _in_place_of_whole(call)
     placed = [
-        t if t._spec.placements == tuple(target)
-        else _history.redistributed(t, target)
+        t if t._spec.placements == tuple(target) else _history.redistributed(t, target)
         for t, target in zip(tensors, targets)
-    ]  # fmt: skip
+    ]
     parts = [_history.part(t) for t in placed]
     if call.recorded:
         parts = [
@@ -115,9 +99,7 @@ def _uses(placements: Sequence[Placement], outs: Sequence) -> list[int]:
 def _cheapest(call: Call, ways: list[Way], current: list) -> Way:
     best, least = None, None
     for way in ways:
-        if call.in_place and (
-            way.ins[0] != current[0] or way.out != current[0]
-        ):
+        if call.in_place and (way.ins[0] != current[0] or way.out != current[0]):
             continue
         cost = 0.0
         for tensor, source, target in zip(call.tensors, current, way.ins):
@@ -166,9 +148,7 @@ def _mesh_of(tensors: Sequence):
 def _distribute_scalars(call: Call) -> None:
     """Tensors of one number count as whole in each rank, others must say."""
     made = _history._made[0]
-    plain_ones = [
-        i for i in call.places if not isinstance(call.leaves[i], made)
-    ]
+    plain_ones = [i for i in call.places if not isinstance(call.leaves[i], made)]
     if not plain_ones:
         return
     mesh = next(t for t in call.tensors if isinstance(t, made))._spec.mesh
@@ -219,14 +199,14 @@ def _wrapped(result, call: Call):
         return _history.whole(result, spec_of(result, call.outs, call))
     leaves, tree = _pytree.tree_flatten(result)
     outs = [
-        out if isinstance(out, tuple) else (out,) * len(leaves)
-        for out in call.outs
+        out if isinstance(out, tuple) else (out,) * len(leaves) for out in call.outs
     ]
     made = [
         _history.whole(leaf, spec_of(leaf, [o[i] for o in outs], call))
-        if isinstance(leaf, Tensor) else leaf
+        if isinstance(leaf, Tensor)
+        else leaf
         for i, leaf in enumerate(leaves)
-    ]  # fmt: skip
+    ]
     return _pytree.tree_unflatten(made, tree)
 
 
@@ -251,15 +231,11 @@ _CUTS = (Shard, _StridedShard)
 def _cutting(placements: Sequence[Placement], dim: int) -> list[int]:
     """The dimensions of the mesh that cut one of a tensor."""
     return [
-        i
-        for i, p in enumerate(placements)
-        if isinstance(p, _CUTS) and p.dim == dim
+        i for i, p in enumerate(placements) if isinstance(p, _CUTS) and p.dim == dim
     ]
 
 
-def _length(
-    length: int, dim: int, placements: Sequence[Placement], call: Call
-) -> int:
+def _length(length: int, dim: int, placements: Sequence[Placement], call: Call) -> int:
     dims = _cutting(placements, dim)
     for tensor in call.placed:
         spec = tensor._spec
@@ -276,8 +252,7 @@ def _in_place_of_whole(call: Call):
     """In place on a copy that is whole, of which each rank keeps its part."""
     out = call.tensors[0]
     replicated_all = [
-        _history.redistributed(t, (R,) * t._spec.mesh.ndim)
-        for t in call.tensors
+        _history.redistributed(t, (R,) * t._spec.mesh.ndim) for t in call.tensors
     ]
     parts = [_history.part(t) for t in replicated_all]
     parts[0] = parts[0].clone()
@@ -293,8 +268,7 @@ def assign(out, result):
         raise RuntimeError("out= of an operator of DTensors must be a DTensor")
     if tuple(out.shape) != tuple(result.shape):
         raise RuntimeError(
-            f"out= is of shape {tuple(out.shape)}, the result of "
-            f"{tuple(result.shape)}"
+            f"out= is of shape {tuple(out.shape)}, the result of {tuple(result.shape)}"
         )
     there = _history.redistributed(result, out._spec.placements)
     return _history.written(out, _history.part(there))

@@ -10,12 +10,7 @@ from ..._C import bool as bool_
 from ..._C import dtype as Dtype
 from ..._operators._native_tag_names import NAMES
 from ._call import Call, R, Way, all_replicated, rule
-from .placement_types import (
-    Partial,
-    Placement,
-    Shard,
-    _StridedShard,
-)
+from .placement_types import Partial, Placement, Shard, _StridedShard
 
 SUM, AVERAGE = Partial("sum"), Partial("avg")
 _ALL = tuple(map(Partial, ("sum", "avg", "product", "max", "min")))
@@ -94,9 +89,7 @@ def linear(call: Call) -> list[Way]:
 
 def _is_sum(call: Call) -> bool:
     word = call.name.strip("_")
-    return word in (
-        "add", "sub", "radd", "rsub", "iadd", "isub", "subtract", "rsub"
-    )  # fmt: skip
+    return word in ("add", "sub", "radd", "rsub", "iadd", "isub", "subtract", "rsub")
 
 
 def same(call: Call) -> list[Way]:
@@ -126,8 +119,7 @@ def filled(call: Call) -> list[Way]:
     ways = pointwise(call)
     rest = (R,) * (len(call.places) - 1)
     return ways + [
-        Way(Partial(how), (Partial(how), *rest))
-        for how in ("avg", "max", "min")
+        Way(Partial(how), (Partial(how), *rest)) for how in ("avg", "max", "min")
     ]
 
 

@@ -47,9 +47,7 @@ def _drawn_part(call: Call, parts: list):
             f"{call.name}: the ranks of a DTensor draw from the default "
             "generator; `generator` can't be told"
         )
-    return drawn(
-        call.placed[0]._spec, lambda: plain(call.function, *given, **named)
-    )
+    return drawn(call.placed[0]._spec, lambda: plain(call.function, *given, **named))
 
 
 def _dropped_part(call: Call, parts: list):
@@ -60,8 +58,7 @@ def _dropped_part(call: Call, parts: list):
 
 
 rule(
-    "normal uniform random exponential bernoulli cauchy geometric log_normal "
-    "rrelu",
+    "normal uniform random exponential bernoulli cauchy geometric log_normal rrelu",
     pointwise,
     _drawn_part,
 )

@@ -15,18 +15,15 @@ from ..collectives import (
 from ..device_mesh import DeviceMesh
 from ..reduce_op import ReduceOp
 from ._dtensor_spec import DTensorSpec
-from .placement_types import (
-    Partial,
-    Placement,
-    Replicate,
-    Shard,
-    _StridedShard,
-)
+from .placement_types import Partial, Placement, Replicate, Shard, _StridedShard
 
 _OPS = {
-    "sum": ReduceOp.SUM, "avg": ReduceOp.AVG, "product": ReduceOp.PRODUCT,
-    "max": ReduceOp.MAX, "min": ReduceOp.MIN,
-}  # fmt: skip
+    "sum": ReduceOp.SUM,
+    "avg": ReduceOp.AVG,
+    "product": ReduceOp.PRODUCT,
+    "max": ReduceOp.MAX,
+    "min": ReduceOp.MIN,
+}
 
 
 @no_grad()
@@ -120,9 +117,13 @@ def _step(
         local = _cut(local, target.dim, mesh, dim)
     elif isinstance(target, Shard):
         local = _turned(
-            local, source.dim, target.dim,
-            size_before(spec, current, dim, source.dim), mesh, dim,
-        )  # fmt: skip
+            local,
+            source.dim,
+            target.dim,
+            size_before(spec, current, dim, source.dim),
+            mesh,
+            dim,
+        )
     else:
         size = size_before(spec, current, dim, source.dim)
         local = _gathered(local, source.dim, size, mesh, dim)
@@ -140,9 +141,9 @@ def _strided_step(
         size = local.size(source.dim)
         if size % pieces:
             raise NotImplementedError(f"{source!r} of parts of {size}")
-        whole = _gathered(
-            local, source.dim, size * count, spec.mesh, dim
-        ).unflatten(source.dim, (count, pieces, size // pieces))
+        whole = _gathered(local, source.dim, size * count, spec.mesh, dim).unflatten(
+            source.dim, (count, pieces, size // pieces)
+        )
         local = whole.transpose(source.dim, source.dim + 1).flatten(
             source.dim, source.dim + 2
         )
@@ -215,9 +216,8 @@ def _gathered(
 
 
 def _reduced(
-    local: Tensor, source: Partial, target: Placement, mesh: DeviceMesh,
-    mesh_dim: int,
-) -> Tensor:  # fmt: skip
+    local: Tensor, source: Partial, target: Placement, mesh: DeviceMesh, mesh_dim: int
+) -> Tensor:
     op, group = _op_of(source), mesh.get_group(mesh_dim)
     if isinstance(target, Replicate):
         out = local.clone().contiguous()
@@ -237,14 +237,12 @@ def _reduced(
 
 
 def _turned(
-    local: Tensor, source: int, target: int, size: int, mesh: DeviceMesh,
-    mesh_dim: int,
-) -> Tensor:  # fmt: skip
+    local: Tensor, source: int, target: int, size: int, mesh: DeviceMesh, mesh_dim: int
+) -> Tensor:
     """Cut along another dimension: every rank sends every other its corner."""
     count = mesh.size(mesh_dim)
     lengths = [
-        Shard.local_shard_size_and_offset(size, count, rank)[0]
-        for rank in range(count)
+        Shard.local_shard_size_and_offset(size, count, rank)[0] for rank in range(count)
     ]
     parts = [
         local.narrow(target, begin, length).contiguous()
@@ -265,7 +263,5 @@ def _turned(
 
 def _op_of(placement: Partial):
     if placement.reduce_op not in _OPS:
-        raise RuntimeError(
-            f"redistribute: {placement!r} is none of {', '.join(_OPS)}"
-        )
+        raise RuntimeError(f"redistribute: {placement!r} is none of {', '.join(_OPS)}")
     return _OPS[placement.reduce_op]

@@ -7,14 +7,7 @@ from collections.abc import Callable
 from ... import inf
 from ._call import Call, R, Rule, Way, all_replicated, composed, rule
 from ._plan import operator, plain, run
-from ._pointwise import (
-    AVERAGE,
-    SUM,
-    holds_parts,
-    pointwise,
-    strided,
-    wrap_dim,
-)
+from ._pointwise import AVERAGE, SUM, holds_parts, pointwise, strided, wrap_dim
 from .placement_types import Partial, Placement, Shard, _StridedShard
 
 
@@ -46,9 +39,12 @@ def _kept_ways(call: Call, dims: set[int], keepdim: bool) -> list[Way]:
 
 
 def _reduction(
-    kind: Placement | None, place: int = 1, keep: int = 2, even: bool = False,
+    kind: Placement | None,
+    place: int = 1,
+    keep: int = 2,
+    even: bool = False,
     linear: bool = False,
-) -> Callable:  # fmt: skip
+) -> Callable:
     """Ways of a reduction whose parts are put together by `kind`: parts of
     equal lengths only for `even`; with sums of sums for `linear`.
     """
@@ -65,8 +61,7 @@ def _reduction(
             found += [
                 Way(kind, (Shard(d),))
                 for d in sorted(dims)
-                if len(call.places) == 1
-                and not (even and shape[d] % call.pieces())
+                if len(call.places) == 1 and not (even and shape[d] % call.pieces())
             ]
         if linear and holds_parts(call):
             found += [Way(p, (p,)) for p in (SUM, AVERAGE)]
@@ -114,11 +109,7 @@ def vector_norm(call: Call):
     dims = reduced_dims(call, 2)
     order = call.get(1, "ord", 2)
     x = call.tensors[0]
-    cut = {
-        p.dim
-        for p in x._spec.placements
-        if isinstance(p, (Shard, _StridedShard))
-    }
+    cut = {p.dim for p in x._spec.placements if isinstance(p, (Shard, _StridedShard))}
     partial = any(isinstance(p, Partial) for p in x._spec.placements)
     if dims is None or partial or not cut & dims or call.recorded or order == 0:
         return run(call, _NORM)
@@ -169,6 +160,4 @@ def norm(call: Call):
     from ... import linalg
 
     dim = call.get(2, "dim")
-    return linalg.vector_norm(
-        x, order, dim, bool(call.get(3, "keepdim", False))
-    )
+    return linalg.vector_norm(x, order, dim, bool(call.get(3, "keepdim", False)))

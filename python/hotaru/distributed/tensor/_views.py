@@ -97,9 +97,7 @@ def _squeezed(call: Call) -> list[int]:
 def _squeeze_part(call: Call, parts: list):
     """Squeezes a part, which may have one place where the whole has more."""
     kept = _squeezed(call)
-    return parts[0].squeeze(
-        tuple(d for d in range(_ndim(call)) if d not in kept)
-    )
+    return parts[0].squeeze(tuple(d for d in range(_ndim(call)) if d not in kept))
 
 
 rule("permute", _mapped(_permuted))
@@ -195,9 +193,9 @@ def _viewed(call: Call) -> list[Way]:
     kind = _viewed_dtype(call)
     if kind is not None:
         return _as_dtype(call, kind)
-    if not isinstance(call.get(1, "size", call.kwargs.get("shape")), (
-        int, tuple, list,
-    )):  # fmt: skip
+    if not isinstance(
+        call.get(1, "size", call.kwargs.get("shape")), (int, tuple, list)
+    ):
         return [all_replicated(call)]
     source, target = call.shapes[0], target_shape(call)
     placements = call.tensors[0]._spec.placements
@@ -221,9 +219,7 @@ def _view_part(call: Call, parts: list):
     for i, j, _ in _pairs(call):
         if parts[0].size(i) != source[i]:
             shape[j] = shape[j] * parts[0].size(i) // source[i]
-    return parts[0].view(shape) if call.name == "view" else (
-        parts[0].reshape(shape)
-    )  # fmt: skip
+    return parts[0].view(shape) if call.name == "view" else (parts[0].reshape(shape))
 
 
 rule("view reshape _unsafe_view", _viewed, _view_part)
@@ -326,11 +322,7 @@ def _indexed(call: Call) -> list[Way]:
     rest = (R,) * (len(call.places) - 1)
     return [
         all_replicated(call),
-        *(
-            Way(Shard(d), (Shard(d), *rest))
-            for d in range(_ndim(call))
-            if d != dim
-        ),
+        *(Way(Shard(d), (Shard(d), *rest)) for d in range(_ndim(call)) if d != dim),
     ]
 
 
@@ -346,11 +338,7 @@ def _joined(call: Call) -> list[Way]:
     count = len(call.places)
     return [
         all_replicated(call),
-        *(
-            Way(Shard(d), (Shard(d),) * count)
-            for d in range(_ndim(call))
-            if d != dim
-        ),
+        *(Way(Shard(d), (Shard(d),) * count) for d in range(_ndim(call)) if d != dim),
         *_passing(call),
     ]
 
@@ -360,10 +348,7 @@ def _stacked(call: Call) -> list[Way]:
     count = len(call.places)
     return [
         all_replicated(call),
-        *(
-            Way(Shard(d + (d >= dim)), (Shard(d),) * count)
-            for d in range(_ndim(call))
-        ),
+        *(Way(Shard(d + (d >= dim)), (Shard(d),) * count) for d in range(_ndim(call))),
         *_passing(call),
     ]
 

@@ -41,24 +41,25 @@ class Shard(Placement):
     _local_shard_size_and_offset = local_shard_size_and_offset
 
     def _split_tensor(
-        self, tensor, num_chunks: int, *, with_padding: bool = True,
+        self,
+        tensor,
+        num_chunks: int,
+        *,
+        with_padding: bool = True,
         contiguous: bool = True,
-    ) -> tuple[list, list[int]]:  # fmt: skip
+    ) -> tuple[list, list[int]]:
         """The ranks' parts of a whole, and how much each lacks to the longest:
         with zeros in their place, if they are wanted.
         """
         if self.dim >= tensor.dim():
             raise AssertionError(
-                f"Sharding dim {self.dim} greater than tensor ndim "
-                f"{tensor.dim()}"
+                f"Sharding dim {self.dim} greater than tensor ndim {tensor.dim()}"
             )
         size = tensor.size(self.dim)
         most = -(-size // num_chunks)
         parts, lacking = [], []
         for rank in range(num_chunks):
-            length, begin = self.local_shard_size_and_offset(
-                size, num_chunks, rank
-            )
+            length, begin = self.local_shard_size_and_offset(size, num_chunks, rank)
             part = tensor.narrow(self.dim, begin, length)
             lacks = most - length
             if with_padding and lacks:

@@ -33,9 +33,7 @@ def broadcast_types(t1, t2) -> tuple:
     if not (isinstance(t1, TensorType) and isinstance(t2, TensorType)):
         raise TypeError(f"Cannot broadcast types {t1} and {t2}")
     length = max(len(t1.dims), len(t2.dims))
-    first, second = (
-        [1] * (length - len(t.dims)) + list(t.dims) for t in (t1, t2)
-    )
+    first, second = ([1] * (length - len(t.dims)) + list(t.dims) for t in (t1, t2))
     for i, (a, b) in enumerate(zip(first, second)):
         if a == 1:
             first[i] = b
@@ -56,10 +54,7 @@ def get_greatest_upper_bound(type1, type2):
     if not is_consistent(type1, type2):
         raise TypeError(f"Inconsistent types {type1}, {type2}")
     return TensorType(
-        tuple(
-            a if is_more_precise(a, b) else b
-            for a, b in zip(type1.dims, type2.dims)
-        )
+        tuple(a if is_more_precise(a, b) else b for a, b in zip(type1.dims, type2.dims))
     )
 
 
@@ -109,8 +104,7 @@ def adaptively_pooled(t: TensorType, module) -> TensorType:
         raise TypeError(f"Tensor ranks must be 3 or 4. Got {t}")
     wanted = _pair(module.output_size)
     inner = (
-        before if size is None else size
-        for size, before in zip(wanted, t.dims[-2:])
+        before if size is None else size for size, before in zip(wanted, t.dims[-2:])
     )
     return TensorType((*t.dims[:-2], *inner))
 

@@ -23,9 +23,7 @@ def _registering(rules: dict, what: str) -> Callable:
     def register_rule(call_target) -> Callable:
         def register(rule):
             if call_target in rules:
-                raise RuntimeError(
-                    f"{what} already registered for {call_target}!"
-                )
+                raise RuntimeError(f"{what} already registered for {call_target}!")
             rules[call_target] = rule
             return rule
 
@@ -79,9 +77,7 @@ class Refine:
 
     def replace_dyn_with_fresh_var(self, typ):
         """A type with a new variable for each Dyn."""
-        return _mapped(
-            typ, lambda t: Var(next(self.symbol_iter)) if t == Dyn else t
-        )
+        return _mapped(typ, lambda t: Var(next(self.symbol_iter)) if t == Dyn else t)
 
     def convert_to_sympy_symbols(self, typ):
         """A type with symbols of sympy for variables."""
@@ -93,9 +89,7 @@ class Refine:
 
     def refine_node(self, n: Node):
         """See `refine`."""
-        n.type = self.replace_dyn_with_fresh_var(
-            Dyn if n.type is None else n.type
-        )
+        n.type = self.replace_dyn_with_fresh_var(Dyn if n.type is None else n.type)
         rule = self._rule(_REFINEMENT_RULES, n)
         if rule is not None:
             self.constraints += rule(n)
@@ -165,9 +159,7 @@ def element_wise_eq(n: Node) -> list[Equality]:
     first pass alone.
     """
     types = [a.type for a in n.args[:2] if isinstance(a, Node)]
-    if len(types) < 2 or not all(
-        isinstance(t, TensorType) for t in (*types, n.type)
-    ):
+    if len(types) < 2 or not all(isinstance(t, TensorType) for t in (*types, n.type)):
         return []
     pairs = zip(*(t.dims for t in shapes.broadcast_types(*types)), n.type.dims)
     return [Equality(a, result) for a, b, result in pairs if a == b]
@@ -180,9 +172,7 @@ def flatten_refinement_rule(n: Node) -> list[Equality]:
     if known is None:
         return []
     before, after = known
-    first, last = shapes.flattened_range(
-        len(before), *shapes.dims_of_flatten(n)
-    )
+    first, last = shapes.flattened_range(len(before), *shapes.dims_of_flatten(n))
     behind = len(before) - last
     return _equal(after[:first], before[:first]) + _equal(
         after[len(after) - behind :], before[last:]

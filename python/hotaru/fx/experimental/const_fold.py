@@ -101,9 +101,7 @@ def split_const_subgraphs(
     before = _constant_graph(traced.graph, constant, folded)
     _put_placeholder(traced, name, len(folded))
     graph = _rest(traced.graph, constant, folded, name)
-    return FoldedGraphModule(
-        traced, graph, before, name, device_for_folded_attrs
-    )
+    return FoldedGraphModule(traced, graph, before, name, device_for_folded_attrs)
 
 
 def _constant_nodes(graph: Graph, skip) -> set[Node]:
@@ -146,10 +144,7 @@ def _rest(graph: Graph, constant: set, folded: list, name: str) -> Graph:
         node: None
         for node in graph.nodes
         if node not in constant
-        or (
-            node.op == "get_attr"
-            and any(user not in constant for user in node.users)
-        )
+        or (node.op == "get_attr" and any(user not in constant for user in node.users))
     }
     attribute = None
     for node in graph.nodes:
@@ -170,9 +165,7 @@ def _rest(graph: Graph, constant: set, folded: list, name: str) -> Graph:
             values[node].meta = dict(node.meta)
     for node in wanted:
         if node.op == "output":
-            result = made.output(
-                map_arg(node.args[0], values.__getitem__), node.type
-            )
+            result = made.output(map_arg(node.args[0], values.__getitem__), node.type)
             result.meta = dict(node.meta)
         elif node not in values:
             values[node] = made.node_copy(node, values.__getitem__)

@@ -54,9 +54,7 @@ def register_inference_rule(call_target) -> Callable:
 
     def register(rule):
         if call_target in _INFERENCE_RULES:
-            raise RuntimeError(
-                f"Inference rule already registered for {call_target}!"
-            )
+            raise RuntimeError(f"Inference rule already registered for {call_target}!")
         _INFERENCE_RULES[call_target] = rule
         return rule
 
@@ -165,9 +163,7 @@ def transpose_inference_rule(n: Node):
     known = isinstance(t, TensorType)
     rank = len(t.dims) if known else 0
     if not known or not all(-rank <= i < rank for i in (a, b)):
-        raise TypeError(
-            f"Cannot transpose {a} and {b} in type {t} for node {n}"
-        )
+        raise TypeError(f"Cannot transpose {a} and {b} in type {t} for node {n}")
     sizes = list(t.dims)
     sizes[a], sizes[b] = sizes[b], sizes[a]
     n.type = get_greatest_upper_bound(n.type, TensorType(sizes))
@@ -197,8 +193,7 @@ def reshape_inference_rule(n: Node):
 
 def _refuse(n: Node, module, t) -> None:
     raise TypeError(
-        f"Cannot apply {module} with input type {t} and existing type {n.type} "
-        f"on {n}"
+        f"Cannot apply {module} with input type {t} and existing type {n.type} on {n}"
     )
 
 

@@ -191,9 +191,7 @@ class _Trace:
             for place, item in enumerate(result):
                 if isinstance(item, Tensor):
                     part = (node, place)
-                    self._is(
-                        item, self.graph.call_function(operator.getitem, part)
-                    )
+                    self._is(item, self.graph.call_function(operator.getitem, part))
 
 
 class _Gradient(Tensor):
@@ -204,9 +202,12 @@ class _Gradient(Tensor):
     @staticmethod
     def __new__(cls, elem: Tensor):
         made = Tensor._make_wrapper_subclass(
-            cls, elem.size(), strides=elem.stride(), dtype=elem.dtype,
+            cls,
+            elem.size(),
+            strides=elem.stride(),
+            dtype=elem.dtype,
             device="meta" if is_fake(elem) else elem.device,
-        )  # fmt: skip
+        )
         made.elem = elem
         return made
 
@@ -290,10 +291,7 @@ def _names(f: Callable, args: tuple) -> list[str]:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         parameters = []
-    kinds = (
-        inspect.Parameter.POSITIONAL_ONLY,
-        inspect.Parameter.POSITIONAL_OR_KEYWORD,
-    )
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     names = [p.name for p in parameters if p.kind in kinds]
     rest = [f"arg{i}" for i in range(len(names), len(args))]
     return [*names, *rest][: len(args)]

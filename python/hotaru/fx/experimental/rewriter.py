@@ -40,11 +40,7 @@ class AST_Rewriter(ast.NodeTransformer):  # noqa: N801
         if "torch" not in globals_:
             globals_ = made.__globals__
         result = types.FunctionType(
-            made.__code__,
-            globals_,
-            fn.__name__,
-            fn.__defaults__,
-            made.__closure__,
+            made.__code__, globals_, fn.__name__, fn.__defaults__, made.__closure__
         )
         result.__kwdefaults__ = fn.__kwdefaults__
         functools.update_wrapper(result, fn)

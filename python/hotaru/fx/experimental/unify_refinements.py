@@ -44,9 +44,7 @@ def infer_symbolic_types(traced) -> None:
 
 def unify_eq(list_of_eq: list[Equality]) -> dict | bool:
     """Values of variables by which all hold; False if there are none."""
-    return unify(
-        tuple(eq.lhs for eq in list_of_eq), tuple(eq.rhs for eq in list_of_eq)
-    )
+    return unify(tuple(eq.lhs for eq in list_of_eq), tuple(eq.rhs for eq in list_of_eq))
 
 
 def substitute_solution_one_type(mapping: dict, t):

@@ -32,17 +32,14 @@ class FakeTensorProp(Interpreter):
         if any(isinstance(x, Tensor) for x in _leaves(result)):
             n.meta["tensor_meta"] = map_aggregate(
                 result,
-                lambda x: (
-                    _extract_tensor_metadata(x) if isinstance(x, Tensor) else x
-                ),
+                lambda x: _extract_tensor_metadata(x) if isinstance(x, Tensor) else x,
             )
         return result
 
     def propagate(self, *args):
         """Runs it with arguments as fake tensors; returns the result."""
         fakes = [
-            self._mode.from_tensor(x) if isinstance(x, Tensor) else x
-            for x in args
+            self._mode.from_tensor(x) if isinstance(x, Tensor) else x for x in args
         ]
         return self.propagate_dont_convert_inputs(*fakes)
 

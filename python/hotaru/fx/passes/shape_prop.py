@@ -27,11 +27,7 @@ class TensorMetadata(typing.NamedTuple):
     qparams: dict
 
 
-_FORMATS = (
-    hotaru.contiguous_format,
-    hotaru.channels_last,
-    hotaru.channels_last_3d,
-)
+_FORMATS = (hotaru.contiguous_format, hotaru.channels_last, hotaru.channels_last_3d)
 
 
 def _extract_tensor_metadata(
@@ -39,9 +35,7 @@ def _extract_tensor_metadata(
 ) -> TensorMetadata:
     memory_format = None
     if include_contiguity:
-        memory_format = next(
-            (f for f in _FORMATS if _has_format(result, f)), None
-        )
+        memory_format = next((f for f in _FORMATS if _has_format(result, f)), None)
     return TensorMetadata(
         result.shape,
         result.dtype,

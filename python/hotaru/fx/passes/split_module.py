@@ -69,9 +69,7 @@ def split_module(
         _call(base, part, values)
     for node in m.graph.nodes:
         if node.op == "output":
-            made = base.output(
-                map_arg(node.args[0], values.__getitem__), node.type
-            )
+            made = base.output(map_arg(node.args[0], values.__getitem__), node.type)
             made.meta = node.meta.copy()
     return GraphModule(attributes, base)
 

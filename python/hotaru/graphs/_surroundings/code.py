@@ -12,17 +12,11 @@ from .homes import is_ours
 
 _GRADIENTS = {"grad", "_grad"}
 # Means to bind and to delete attributes whose name the code need not have.
-_BINDERS = {
-    "setattr", "delattr", "__setattr__", "__delattr__", "__set__", "__delete__",
-}  # fmt: skip
+_BINDERS = {"setattr", "delattr", "__setattr__", "__delattr__", "__set__", "__delete__"}
 _ALL_ITEMS = {"items", "values", "copy", "deepcopy"}
-_OF_SCHEDULES = {
-    "get_last_lr", "_last_lr", "last_epoch", "get_lr", "_step_count",
-}  # fmt: skip
+_OF_SCHEDULES = {"get_last_lr", "_last_lr", "last_epoch", "get_lr", "_step_count"}
 # Functions that make tensors over memory that Python holds.
-_BORROWERS = {
-    "as_tensor", "asarray", "from_numpy", "frombuffer", "from_dlpack",
-}  # fmt: skip
+_BORROWERS = {"as_tensor", "asarray", "from_numpy", "frombuffer", "from_dlpack"}
 # Functions that find what the code has no name for.
 _FINDERS = {"eval", "exec", "globals", "__import__"}
 _BINDING = ("STORE_ATTR", "DELETE_ATTR")
@@ -86,8 +80,7 @@ def reads_options(reach) -> bool:
 def reads_schedules(reach) -> bool:
     """True if it may ask schedules for what they change in each step."""
     return any(
-        (names | texts_of(code)) & _OF_SCHEDULES
-        for code, names in _codes(reach)
+        (names | texts_of(code)) & _OF_SCHEDULES for code, names in _codes(reach)
     )
 
 

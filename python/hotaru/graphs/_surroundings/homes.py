@@ -37,9 +37,7 @@ def holds_data(kind: type) -> bool:
 
 def is_installed(function) -> bool:
     """True if a function is of a package that an installer put there."""
-    return _is_installed(
-        (function.__globals__.get("__name__") or "").partition(".")[0]
-    )
+    return _is_installed((function.__globals__.get("__name__") or "").partition(".")[0])
 
 
 @functools.cache

@@ -178,23 +178,17 @@ METHODS = (
     (threading.local, _thread_local),
     (weakref.ReferenceType, _weak_reference),
     (
-        (
-            weakref.WeakValueDictionary, weakref.WeakKeyDictionary,
-            weakref.WeakSet,
-        ),
+        (weakref.WeakValueDictionary, weakref.WeakKeyDictionary, weakref.WeakSet),
         _weak_container,
     ),
     ((types.BuiltinFunctionType, types.MethodWrapperType), _builtin),
-    (
-        (types.MappingProxyType, *_VIEWS),
-        _view_of_dict,
-    ),
+    ((types.MappingProxyType, *_VIEWS), _view_of_dict),
     (collections.ChainMap, _chain),
     (
         (collections.UserDict, collections.UserList, collections.UserString),
         _wrapper_of_data,
     ),
-)  # fmt: skip
+)
 
 _BY_NAME = {
     ("_contextvars", "ContextVar"): _context_variable,

@@ -39,16 +39,34 @@ _BUFFERS = (bytearray, memoryview)
 _GLOBAL_HOOKS = tuple(
     f"_global_{kind}"
     for kind in (
-        "forward_pre_hooks", "forward_hooks", "forward_hooks_with_kwargs",
-        "forward_hooks_always_called", "backward_pre_hooks", "backward_hooks",
+        "forward_pre_hooks",
+        "forward_hooks",
+        "forward_hooks_with_kwargs",
+        "forward_hooks_always_called",
+        "backward_pre_hooks",
+        "backward_hooks",
     )
-)  # fmt: skip
+)
 # Names of code that finds attributes by other means than their names.
 _BY_VALUE = {
-    "getattr", "setattr", "vars", "dir", "eval", "exec", "__dict__",
-    "__class__", "__getattribute__", "attrgetter", "asdict", "astuple",
-    "fields", "replace", "copy", "deepcopy", "pickle",
-}  # fmt: skip
+    "getattr",
+    "setattr",
+    "vars",
+    "dir",
+    "eval",
+    "exec",
+    "__dict__",
+    "__class__",
+    "__getattribute__",
+    "attrgetter",
+    "asdict",
+    "astuple",
+    "fields",
+    "replace",
+    "copy",
+    "deepcopy",
+    "pickle",
+}
 
 
 class Reach(Visits):
@@ -164,8 +182,7 @@ class Reach(Visits):
                 part
                 if type(part) is not Leaf
                 else kind_of(part.tensor)
-                if part.place is not None
-                and (carried is None or part.place in carried)
+                if part.place is not None and (carried is None or part.place in carried)
                 else Same(part.tensor)
                 for part in self._parts
             )

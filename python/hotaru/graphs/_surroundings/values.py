@@ -14,9 +14,7 @@ from .raw import has_slots
 
 #: Classes whose values are equal where they are the same.
 SIMPLE = (type(None), bool, int, str, bytes)
-_OPTIMIZERS = {
-    "state", "param_groups", "defaults", "step", "_opt_called", "_lifted",
-}  # fmt: skip
+_OPTIMIZERS = {"state", "param_groups", "defaults", "step", "_opt_called", "_lifted"}
 
 
 def is_code(value) -> bool:

@@ -17,25 +17,10 @@ from ...nn import Module
 from .._keys import Same
 from . import outside as _outside
 from .code import finds_names, functional_names, names_of, texts_of
-from .homes import (
-    holds_data,
-    is_installed,
-    is_library,
-    is_of_library,
-    is_ours,
-    top_of,
-)
+from .homes import holds_data, is_installed, is_library, is_of_library, is_ours, top_of
 from .keepers import keep, keep_buffer, keep_cell, keep_members, keep_names
 from .raw import items_of, pairs_of
-from .values import (
-    SIMPLE,
-    is_code,
-    is_graphed,
-    is_plain,
-    key_part,
-    native_of,
-    place,
-)
+from .values import SIMPLE, is_code, is_graphed, is_plain, key_part, native_of, place
 
 # Functions, classes and objects that lead to each other from the first number
 # down to the second, and so many values, are followed; beyond that no graph can
@@ -49,19 +34,22 @@ CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
 # nothing to do with them.
 _MEMBERS = ("_parameters", "_buffers", "_modules")
 _CALL_HOOKS = tuple(
-    name
-    for name in vars(Module())
-    if name.startswith(("_forward", "_backward"))
+    name for name in vars(Module()) if name.startswith(("_forward", "_backward"))
 )
-_UNSEEN = {
-    *vars(Module()), "_hooked", "_c", "_originals",
-} - {"training", *_MEMBERS, *_CALL_HOOKS}  # fmt: skip
+_UNSEEN = {*vars(Module()), "_hooked", "_c", "_originals"} - {
+    "training",
+    *_MEMBERS,
+    *_CALL_HOOKS,
+}
 ANY, _INIT = "*", "__init__ "
 # Classes of the standard library that are there to hold data, and no others.
 _RECORDS = (
-    types.SimpleNamespace, argparse.Namespace, collections.UserDict,
-    collections.UserList, collections.UserString,
-)  # fmt: skip
+    types.SimpleNamespace,
+    argparse.Namespace,
+    collections.UserDict,
+    collections.UserList,
+    collections.UserString,
+)
 
 
 class Visits:
@@ -99,9 +87,7 @@ class Visits:
         if isinstance(value, io.IOBase):
             return
         if is_own(top) or top in sys.stdlib_module_names:
-            self.unfit = (
-                f"it reads a {type(value).__name__}, which may be advanced"
-            )
+            self.unfit = f"it reads a {type(value).__name__}, which may be advanced"
 
     def read_buffer(self, value) -> None:
         """Numbers in memory, which change without a trace."""
@@ -128,9 +114,7 @@ class Visits:
         if isinstance(value, set):
             self._keepers.append(functools.partial(keep, value))
         self._parts.append(frozenset(map(key_part, value)))
-        self._push_all(
-            (v for v in value if not isinstance(v, SIMPLE)), depth, where
-        )
+        self._push_all((v for v in value if not isinstance(v, SIMPLE)), depth, where)
 
     def _dict(self, value, depth, where) -> None:
         self._watch(value)
@@ -154,9 +138,7 @@ class Visits:
             self._push_all(module.children(), depth, None)
             return
         # Hooks are called once one was registered, which `attributes` tells.
-        hooked = module._hooked and (
-            module is not self._root or self._own_hooks
-        )
+        hooked = module._hooked and (module is not self._root or self._own_hooks)
         pushed = []
         for name, value in attributes.items():
             if name in _MEMBERS:
@@ -279,9 +261,7 @@ class Visits:
     def _partial(self, value, depth, where) -> None:
         self._watch(value.keywords)
         self._parts.append(tuple(value.keywords))
-        self._push_all(
-            (value.func, *value.args, *value.keywords.values()), depth, None
-        )
+        self._push_all((value.func, *value.args, *value.keywords.values()), depth, None)
 
     def _method(self, value, depth, where) -> None:
         self._push_all((value.__self__, value.__func__), depth, None)
@@ -393,9 +373,7 @@ class Visits:
             known.update(names)
             found = [vars(module).get(name) for name in names]
             modules += [
-                m
-                for m in found
-                if isinstance(m, types.ModuleType) and is_library(m)
+                m for m in found if isinstance(m, types.ModuleType) and is_library(m)
             ]
 
     def _property(self, value, depth, where) -> None:

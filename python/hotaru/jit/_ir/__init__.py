@@ -8,12 +8,4 @@ from .nodes import Block, Node
 from .reader import parse_ir
 from .values import Use, Value
 
-__all__ = [
-    "Block",
-    "Graph",
-    "Node",
-    "Use",
-    "Value",
-    "graph_of",
-    "parse_ir",
-]
+__all__ = ["Block", "Graph", "Node", "Use", "Value", "graph_of", "parse_ir"]

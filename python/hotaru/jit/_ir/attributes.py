@@ -16,9 +16,12 @@ _KINDS = ("i", "f", "c", "s", "t", "ival", "is", "fs", "ss", "ts", "ty", "tys")
 def kind_of(value) -> str:
     """The kind that an attribute of this value has."""
     for kind, types in (
-        ("i", (bool, int)), ("f", float), ("c", complex), ("t", _C.Tensor),
+        ("i", (bool, int)),
+        ("f", float),
+        ("c", complex),
+        ("t", _C.Tensor),
         ("s", (str, _C.device)),
-    ):  # fmt: skip
+    ):
         if isinstance(value, types):
             return kind
     return "ival"
@@ -40,9 +43,7 @@ class Attributes:
 
     def _entry(self, name: str) -> tuple:
         if name not in self._values:
-            raise RuntimeError(
-                f"required keyword attribute '{name}' is undefined"
-            )
+            raise RuntimeError(f"required keyword attribute '{name}' is undefined")
         return self._values[name]
 
     def attributeNames(self) -> list[str]:
@@ -79,9 +80,7 @@ def _reader(kind: str):
     def read(self, name: str):
         found, value = self._entry(name)
         if found != kind:
-            raise RuntimeError(
-                f"attribute '{name}' is of kind '{found}', not '{kind}'"
-            )
+            raise RuntimeError(f"attribute '{name}' is of kind '{found}', not '{kind}'")
         return str(value) if kind == "s" else value
 
     def write(self, name: str, value):

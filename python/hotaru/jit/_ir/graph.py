@@ -4,14 +4,7 @@
 # ruff: noqa: N802, N815
 from __future__ import annotations
 
-from ..._types import (
-    BoolType,
-    FloatType,
-    IntType,
-    NoneType,
-    StringType,
-    TensorType,
-)
+from ..._types import BoolType, FloatType, IntType, NoneType, StringType, TensorType
 from . import text
 from .attributes import kind_of
 from .nodes import Block, Node, check_kind
@@ -53,9 +46,7 @@ class Graph:
             block._graph = self
 
     def _rename(self, value: Value, name: str) -> None:
-        taken = {
-            other.debugName() for other in self._values() if other is not value
-        }
+        taken = {other.debugName() for other in self._values() if other is not value}
         base, _, number = name.rpartition(".")
         base = base if base and number.isdigit() else name
         count = 1
@@ -216,9 +207,12 @@ class Graph:
 def set_constant(node: Node, value) -> None:
     """Gives a node of kind prim::Constant its value and its output's type."""
     types = {
-        bool: BoolType, int: IntType, float: FloatType, str: StringType,
+        bool: BoolType,
+        int: IntType,
+        float: FloatType,
+        str: StringType,
         type(None): NoneType,
-    }  # fmt: skip
+    }
     kind = kind_of(value)
     if value is not None:
         # PyTorch has a bool as the number.

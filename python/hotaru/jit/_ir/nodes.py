@@ -91,9 +91,7 @@ class Node(Attributes):
         """The input for the schema's argument. RuntimeError: there is none."""
         if self._schema is None:
             raise RuntimeError(f"Schema not found for node: {self}")
-        names = [
-            argument.name for argument in parse_schema(self._schema).arguments
-        ]
+        names = [argument.name for argument in parse_schema(self._schema).arguments]
         if name not in names:
             raise RuntimeError(f"'{self._kind}' has no argument '{name}'")
         return self._inputs[names.index(name)]
@@ -139,10 +137,7 @@ class Node(Attributes):
         """True if it calls the operator of that schema."""
         space = self._kind.partition("::")[0]
         wanted = signature.replace(" ", "")
-        return (self._schema or "").replace(" ", "") in (
-            wanted,
-            f"{space}::{wanted}",
-        )
+        return (self._schema or "").replace(" ", "") in (wanted, f"{space}::{wanted}")
 
     def schema(self) -> str:
         """The operator's signature, "(no schema)" for other nodes."""
@@ -163,9 +158,7 @@ class Node(Attributes):
     def findAllNodes(self, kind: str, recurse: bool = True) -> list[Node]:
         """The nodes of that kind in its blocks."""
         return [
-            node
-            for block in self._blocks
-            for node in block.findAllNodes(kind, recurse)
+            node for block in self._blocks for node in block.findAllNodes(kind, recurse)
         ]
 
     def mustBeNone(self) -> bool:

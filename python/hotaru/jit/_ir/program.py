@@ -106,8 +106,7 @@ class _Writer:
         space, _, name = node.kind().partition("::")
         if space not in ("aten", "prim") or not _C._script_has_operator(name):
             raise NotImplementedError(
-                f"a graph with nodes of kind '{node.kind()}' cannot be made a "
-                "function"
+                f"a graph with nodes of kind '{node.kind()}' cannot be made a function"
             )
         texts = list(map(_name, node.inputs()))
         if node._schema is not None:

@@ -176,10 +176,7 @@ class _Reader:
 
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_ESCAPED = {
-    "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f",
-    "v": "\v",
-}  # fmt: skip
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
 
 def _unescaped(text: str) -> str:

@@ -29,6 +29,5 @@ def _fits(node, schema: FunctionSchema) -> bool:
     if len(given) > len(arguments):
         return False
     return all(
-        type.isSubtypeOf(argument.type)
-        for type, argument in zip(given, arguments)
+        type.isSubtypeOf(argument.type) for type, argument in zip(given, arguments)
     ) and all(a.has_default_value() for a in arguments[len(given) :])

@@ -9,9 +9,16 @@ from ... import _C
 from ..._types import Type
 
 _ESCAPES = {
-    "\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r",
-    "\a": "\\a", "\b": "\\b", "\f": "\\f", "\v": "\\v",
-}  # fmt: skip
+    "\\": "\\\\",
+    '"': '\\"',
+    "\n": "\\n",
+    "\t": "\\t",
+    "\r": "\\r",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\v": "\\v",
+}
 
 
 def graph_text(graph, places: bool = True) -> str:
@@ -62,9 +69,7 @@ def _attributes(node) -> str:
             return f"{node.output().type().annotation_str}.{value.name}"
         return value_text(value)
 
-    parts = [
-        f"{name}={shown(node.value(name))}" for name in node.attributeNames()
-    ]
+    parts = [f"{name}={shown(node.value(name))}" for name in node.attributeNames()]
     return f"[{', '.join(parts)}]" if parts else ""
 
 

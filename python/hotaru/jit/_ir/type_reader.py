@@ -17,10 +17,13 @@ _PLAIN = {
     "Function": types.FunctionType.get(),
 }
 _WRAPPERS = {
-    "Future": types.FutureType, "Await": types.AwaitType,
-    "List": types.ListType, "Optional": types.OptionalType,
-    "Dict": types.DictType, "RRef": types.RRefType,
-}  # fmt: skip
+    "Future": types.FutureType,
+    "Await": types.AwaitType,
+    "List": types.ListType,
+    "Optional": types.OptionalType,
+    "Dict": types.DictType,
+    "RRef": types.RRefType,
+}
 _MANY = {"Union": types.UnionType, "Tuple": types.TupleType}
 
 

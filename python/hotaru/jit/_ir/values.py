@@ -77,9 +77,7 @@ class Value:
 
     def offset(self) -> int:
         """Which of its node's outputs it is."""
-        return next(
-            i for i, out in enumerate(self._node._outputs) if out is self
-        )
+        return next(i for i, out in enumerate(self._node._outputs) if out is self)
 
     def uses(self) -> list[Use]:
         """Who takes it, in the order in which the graph prints them."""
@@ -100,8 +98,11 @@ class Value:
         """True if dtype, device, sizes and strides are known."""
         type = self._type
         return isinstance(type, TensorType) and None not in (
-            type.scalarType(), type.device(), type.sizes(), type.strides()
-        )  # fmt: skip
+            type.scalarType(),
+            type.device(),
+            type.sizes(),
+            type.strides(),
+        )
 
     def requires_grad(self) -> bool:
         """True if it may need gradients."""

@@ -140,9 +140,7 @@ class Walk:
     def _if(self, node, inputs):
         then, otherwise = node.blocks()
         return self.choose(
-            inputs[0],
-            lambda: self.block(then),
-            lambda: self.block(otherwise),
+            inputs[0], lambda: self.block(then), lambda: self.block(otherwise)
         )
 
     def _loop(self, node, inputs):

@@ -34,16 +34,12 @@ def _fractional_size(
     return sizes
 
 
-def _fractional_samples(
-    input: Tensor, axes: int, samples: Tensor | None
-) -> Tensor:
+def _fractional_samples(input: Tensor, axes: int, samples: Tensor | None) -> Tensor:
     if samples is not None:
         return samples
     batch = 1 if input.dim() == axes + 1 else input.size(0)
     return torch.rand(
-        [batch, input.size(-axes - 1), axes],
-        dtype=input.dtype,
-        device=input.device,
+        [batch, input.size(-axes - 1), axes], dtype=input.dtype, device=input.device
     )
 
 
@@ -102,11 +98,15 @@ def _fractional_max_pool3d(
 #: Functions chosen by a flag: its name and place, and the two functions.
 BY_FLAG = {
     "fractional_max_pool2d": (
-        "return_indices", 4,
-        fractional_max_pool2d_with_indices, _fractional_max_pool2d,
+        "return_indices",
+        4,
+        fractional_max_pool2d_with_indices,
+        _fractional_max_pool2d,
     ),
     "fractional_max_pool3d": (
-        "return_indices", 4,
-        fractional_max_pool3d_with_indices, _fractional_max_pool3d,
+        "return_indices",
+        4,
+        fractional_max_pool3d_with_indices,
+        _fractional_max_pool3d,
     ),
-}  # fmt: skip
+}

@@ -130,10 +130,18 @@ def stft(
 ) -> Tensor:
     # Without `center` the operator would be the one that does not pad.
     return torch.ops.stft(
-        input, n_fft, hop_length, win_length, window, center=center,
-        pad_mode=pad_mode, normalized=normalized, onesided=onesided,
-        return_complex=return_complex, align_to_window=align_to_window,
-    )  # fmt: skip
+        input,
+        n_fft,
+        hop_length,
+        win_length,
+        window,
+        center=center,
+        pad_mode=pad_mode,
+        normalized=normalized,
+        onesided=onesided,
+        return_complex=return_complex,
+        align_to_window=align_to_window,
+    )
 
 
 def _check(cond: bool, message: str = "") -> None:

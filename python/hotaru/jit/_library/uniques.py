@@ -38,28 +38,20 @@ def _counts(
     return values, counts
 
 
-def _values(
-    input: Tensor, sorted: bool = True, dim: int | None = None
-) -> Tensor:
+def _values(input: Tensor, sorted: bool = True, dim: int | None = None) -> Tensor:
     return _found(input, sorted, False, False, dim)[0]
 
 
-def _runs_both(
-    input: Tensor, dim: int | None = None
-) -> tuple[Tensor, Tensor, Tensor]:
+def _runs_both(input: Tensor, dim: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
     return torch.ops.unique_consecutive(input, True, True, dim)
 
 
-def _runs_inverse(
-    input: Tensor, dim: int | None = None
-) -> tuple[Tensor, Tensor]:
+def _runs_inverse(input: Tensor, dim: int | None = None) -> tuple[Tensor, Tensor]:
     values, inverse, _ = torch.ops.unique_consecutive(input, True, False, dim)
     return values, inverse
 
 
-def _runs_counts(
-    input: Tensor, dim: int | None = None
-) -> tuple[Tensor, Tensor]:
+def _runs_counts(input: Tensor, dim: int | None = None) -> tuple[Tensor, Tensor]:
     values, _, counts = torch.ops.unique_consecutive(input, False, True, dim)
     return values, counts
 
@@ -72,13 +64,15 @@ def _runs_values(input: Tensor, dim: int | None = None) -> Tensor:
 #: among the arguments which are left.
 BY_FLAG = {
     "unique": (
-        "return_inverse", 2,
+        "return_inverse",
+        2,
         ("return_counts", 2, _both, _inverse),
         ("return_counts", 2, _counts, _values),
     ),
     "unique_consecutive": (
-        "return_inverse", 1,
+        "return_inverse",
+        1,
         ("return_counts", 1, _runs_both, _runs_inverse),
         ("return_counts", 1, _runs_counts, _runs_values),
     ),
-}  # fmt: skip
+}

@@ -21,9 +21,7 @@ def call_with_casts(recorder, function, args: tuple, kwargs: dict, real):
     Raises:
         NotImplementedError: the operator casts what is no argument of its own.
     """
-    result, notes = _C._with_noted_casts(
-        lambda: function(*real(args), **real(kwargs))
-    )
+    result, notes = _C._with_noted_casts(lambda: function(*real(args), **real(kwargs)))
     casts = _Casts(recorder, real)
     called = getattr(function, "__name__", "")
     for name, tensor, dtype, filled in notes:

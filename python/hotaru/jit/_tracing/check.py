@@ -113,8 +113,7 @@ def check_outputs(traced, function, args, kwargs, tolerance: float) -> None:
     try:
         with hotaru.no_grad():
             runs = [
-                _outputs(each, function, args, kwargs)
-                for each in (traced, function)
+                _outputs(each, function, args, kwargs) for each in (traced, function)
             ]
     finally:
         _C.set_rng_state(state)
@@ -169,9 +168,7 @@ def _close(value, other, tolerance: float) -> bool:
         return False
     if not (value.is_floating_point() or value.is_complex()):
         return hotaru.equal(value, other)
-    return hotaru.allclose(
-        value, other, rtol=tolerance, atol=tolerance, equal_nan=True
-    )
+    return hotaru.allclose(value, other, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
 def _cloned(value):

@@ -11,12 +11,34 @@ _OPERATOR = type(hotaru.ops.relu)
 
 # Operators that give something else each time.
 RANDOM = {
-    "rand", "randn", "randint", "randperm", "rand_like", "randn_like",
-    "randint_like", "bernoulli", "bernoulli_", "multinomial", "normal",
-    "normal_", "uniform_", "poisson", "dropout", "dropout_", "feature_dropout",
-    "alpha_dropout", "feature_alpha_dropout", "rrelu", "rrelu_", "random_",
-    "exponential_", "cauchy_", "log_normal_", "geometric_", "binomial",
-}  # fmt: skip
+    "rand",
+    "randn",
+    "randint",
+    "randperm",
+    "rand_like",
+    "randn_like",
+    "randint_like",
+    "bernoulli",
+    "bernoulli_",
+    "multinomial",
+    "normal",
+    "normal_",
+    "uniform_",
+    "poisson",
+    "dropout",
+    "dropout_",
+    "feature_dropout",
+    "alpha_dropout",
+    "feature_alpha_dropout",
+    "rrelu",
+    "rrelu_",
+    "random_",
+    "exponential_",
+    "cauchy_",
+    "log_normal_",
+    "geometric_",
+    "binomial",
+}
 
 
 class Draws:

@@ -57,11 +57,7 @@ def _get_trace_graph(
     args = args if isinstance(args, tuple) else (args,)
     kwargs = kwargs or {}
     traced = trace(
-        f,
-        args,
-        check_trace=False,
-        strict=strict,
-        example_kwarg_inputs=kwargs or None,
+        f, args, check_trace=False, strict=strict, example_kwarg_inputs=kwargs or None
     )
     graph = traced.inlined_graph.copy()
     state = {}

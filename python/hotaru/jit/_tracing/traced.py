@@ -23,14 +23,7 @@ from .index import (
     places_of,
     without_ellipsis,
 )
-from .warned import (
-    CONSTANTS,
-    ITERATION,
-    LENGTH,
-    called_by_program,
-    frozen,
-    warn,
-)
+from .warned import CONSTANTS, ITERATION, LENGTH, called_by_program, frozen, warn
 
 _OPERATOR = type(hotaru.ops.relu)
 
@@ -51,15 +44,11 @@ class Recorder:
         """Calls an operator with the examples' values and notes the call."""
         callee = self._callee(function)
         if _C._autocast_key() and isinstance(function, _OPERATOR):
-            result, args, kwargs = call_with_casts(
-                self, function, args, kwargs, real
-            )
+            result, args, kwargs = call_with_casts(self, function, args, kwargs, real)
         else:
             result = function(*real(args), **real(kwargs))
         texts = [self.text(argument) for argument in args]
-        texts += [
-            f"{name}={self.text(value)}" for name, value in kwargs.items()
-        ]
+        texts += [f"{name}={self.text(value)}" for name, value in kwargs.items()]
         return self.bind(f"{callee}({', '.join(texts)})", result)
 
     def draw(self, function, args: tuple, kwargs: dict):
@@ -123,9 +112,7 @@ class Recorder:
         if isinstance(value, _C.Tensor):
             return self._tensor(value)
         if isinstance(value, dict):
-            items = (
-                f"{self.text(k)}: {self.text(v)}" for k, v in value.items()
-            )
+            items = (f"{self.text(k)}: {self.text(v)}" for k, v in value.items())
             return f"{{{', '.join(items)}}}"
         if isinstance(value, list):
             return f"[{', '.join(map(self.text, value))}]"
@@ -181,9 +168,11 @@ def real(value):
     if type(value) is slice:
         return slice(real(value.start), real(value.stop), real(value.step))
     if isinstance(value, (list, tuple)):
-        return [real(v) for v in value] if isinstance(
-            value, list
-        ) else tuple(real(v) for v in value)  # fmt: skip
+        return (
+            [real(v) for v in value]
+            if isinstance(value, list)
+            else tuple(real(v) for v in value)
+        )
     return value
 
 
@@ -202,9 +191,7 @@ def call_traced(function, args: tuple, kwargs: dict):
     return recorder.call(function, _listed(args), kwargs)
 
 
-def _copied(
-    data, dtype=None, device=None, requires_grad=False, pin_memory=False
-):
+def _copied(data, dtype=None, device=None, requires_grad=False, pin_memory=False):
     """Copies a tensor as `torch.tensor` does."""
     warn(CONSTANTS)
     copy = data.detach().clone()
@@ -543,9 +530,7 @@ def _as_index(part):
     if type(part) is not slice:
         return part
     bounds = (part.start, part.stop, part.step)
-    return slice(
-        *(size_of(b) if isinstance(b, TracedTensor) else b for b in bounds)
-    )
+    return slice(*(size_of(b) if isinstance(b, TracedTensor) else b for b in bounds))
 
 
 class TracedShape(tuple):
@@ -637,10 +622,20 @@ def _number_compare(function, sign: str):
 
 def _add_operators() -> None:
     signs = {
-        "add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%",
-        "truediv": "/", "pow": "**", "matmul": "@", "and_": "&", "or_": "|",
-        "xor": "^", "lshift": "<<", "rshift": ">>",
-    }  # fmt: skip
+        "add": "+",
+        "sub": "-",
+        "mul": "*",
+        "floordiv": "//",
+        "mod": "%",
+        "truediv": "/",
+        "pow": "**",
+        "matmul": "@",
+        "and_": "&",
+        "or_": "|",
+        "xor": "^",
+        "lshift": "<<",
+        "rshift": ">>",
+    }
     for name, sign in signs.items():
         function = getattr(operator, name)
         plain = name.rstrip("_")
@@ -653,14 +648,7 @@ def _add_operators() -> None:
         in_place = getattr(operator, f"i{plain}")
         if name != "matmul":
             setattr(TracedTensor, f"__i{plain}__", _in_place(in_place, sign))
-    signs = {
-        "lt": "<",
-        "le": "<=",
-        "gt": ">",
-        "ge": ">=",
-        "eq": "==",
-        "ne": "!=",
-    }
+    signs = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
     for name, sign in signs.items():
         function = getattr(operator, name)
         setattr(TracedTensor, f"__{name}__", _binary(function, sign, False))

@@ -11,16 +11,44 @@ from .core import MaskedTensor, _masks_match, data_of, mask_of, wrap
 from .unary import NAMED_ONLY, operators
 
 BINARY_NAMES = [
-    "add", "atan2", "arctan2", "bitwise_and", "bitwise_or", "bitwise_xor",
-    "bitwise_left_shift", "bitwise_right_shift", "div", "divide",
-    "floor_divide", "fmod", "logaddexp", "logaddexp2", "mul", "multiply",
-    "nextafter", "remainder", "sub", "subtract", "true_divide", "eq", "ne",
-    "le", "ge", "greater", "greater_equal", "gt", "less_equal", "lt", "less",
-    "maximum", "minimum", "fmax", "fmin", "not_equal",
-]  # fmt: skip
-_NOT_IN_PLACE = (
-    "logaddexp", "logaddexp2", "fmin", "minimum", "maximum", "fmax",
-)  # fmt: skip
+    "add",
+    "atan2",
+    "arctan2",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+    "div",
+    "divide",
+    "floor_divide",
+    "fmod",
+    "logaddexp",
+    "logaddexp2",
+    "mul",
+    "multiply",
+    "nextafter",
+    "remainder",
+    "sub",
+    "subtract",
+    "true_divide",
+    "eq",
+    "ne",
+    "le",
+    "ge",
+    "greater",
+    "greater_equal",
+    "gt",
+    "less_equal",
+    "lt",
+    "less",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "not_equal",
+]
+_NOT_IN_PLACE = ("logaddexp", "logaddexp2", "fmin", "minimum", "maximum", "fmax")
 INPLACE_BINARY_NAMES = [n + "_" for n in BINARY_NAMES if n not in _NOT_IN_PLACE]
 NATIVE_BINARY_FNS = operators(BINARY_NAMES)
 NATIVE_INPLACE_BINARY_FNS = operators(INPLACE_BINARY_NAMES)

@@ -12,9 +12,15 @@ from ..._tensor.refusals import with_gradient
 from ._kind import MASKED
 
 _SUPPORTED = (
-    _C.float16, _C.float32, _C.float64, _C.bool, _C.int8, _C.int16, _C.int32,
+    _C.float16,
+    _C.float32,
+    _C.float64,
+    _C.bool,
+    _C.int8,
+    _C.int16,
+    _C.int32,
     _C.int64,
-)  # fmt: skip
+)
 
 
 class MaskedTensor(Answering, of=MASKED):
@@ -234,8 +240,7 @@ def _tensors_match(a, b, exact=True, rtol=1e-05, atol=1e-08) -> bool:
         raise ValueError("Neither `a` nor `b` can be a MaskedTensor.")
     if a.layout != b.layout:
         raise ValueError(
-            "`a` and `b` must have the same layout. "
-            f"Got {a.layout} and {b.layout}"
+            f"`a` and `b` must have the same layout. Got {a.layout} and {b.layout}"
         )
     if a.dim() != b.dim():
         return False

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from ..._C import Tensor
-from .core import (
-    MaskedTensor,
-    _check_kinds,
-    copies,
-    warn_of_prototype,
-    wrap,
-)
+from .core import MaskedTensor, _check_kinds, copies, warn_of_prototype, wrap
 
 
 def masked_tensor(

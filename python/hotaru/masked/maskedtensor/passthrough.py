@@ -7,22 +7,46 @@ from ._kind import STRIDED
 from .core import MaskedTensor, data_of, mask_of, wrap
 
 PASSTHROUGH_NAMES = [
-    "__getitem__", "broadcast_tensors", "broadcast_to", "cat", "chunk",
-    "col2im", "concat", "concatenate", "contiguous", "diagonal", "expand",
-    "expand_as", "flatten", "fold", "im2col", "index_select", "narrow",
-    "reshape", "reshape_as", "select", "split", "split_with_sizes", "stack",
-    "swapaxes", "swapdims", "t", "tensor_split", "transpose", "unflatten",
-    "unfold", "unsqueeze", "view", "view_as",
-]  # fmt: skip
+    "__getitem__",
+    "broadcast_tensors",
+    "broadcast_to",
+    "cat",
+    "chunk",
+    "col2im",
+    "concat",
+    "concatenate",
+    "contiguous",
+    "diagonal",
+    "expand",
+    "expand_as",
+    "flatten",
+    "fold",
+    "im2col",
+    "index_select",
+    "narrow",
+    "reshape",
+    "reshape_as",
+    "select",
+    "split",
+    "split_with_sizes",
+    "stack",
+    "swapaxes",
+    "swapdims",
+    "t",
+    "tensor_split",
+    "transpose",
+    "unflatten",
+    "unfold",
+    "unsqueeze",
+    "view",
+    "view_as",
+]
 #: Blocks of pictures, which have no form for bool.
 _BLOCKS = ("col2im", "fold", "im2col", "unfold")
 
 
 @answers(
-    *("H", "adjoint", "mH", "mT", "ravel"),
-    *PASSTHROUGH_NAMES,
-    of=STRIDED,
-    asked=True,
+    *("H", "adjoint", "mH", "mT", "ravel"), *PASSTHROUGH_NAMES, of=STRIDED, asked=True
 )
 def passthrough(function, *args, **kwargs):
     """The function of the data, with the same function of the mask."""

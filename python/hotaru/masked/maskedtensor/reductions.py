@@ -9,9 +9,18 @@ from ._kind import STRIDED
 from .core import data_of, mask_of, wrap
 
 REDUCE_NAMES = [
-    "sum", "mean", "amin", "amax", "argmin", "argmax", "prod", "all", "norm",
-    "var", "std",
-]  # fmt: skip
+    "sum",
+    "mean",
+    "amin",
+    "amax",
+    "argmin",
+    "argmax",
+    "prod",
+    "all",
+    "norm",
+    "var",
+    "std",
+]
 
 _OF_ANY_DTYPE = frozenset(("sum", "mean", "prod", "norm", "var", "std"))
 

@@ -16,24 +16,14 @@ from ..._answering.table import answers
 from ..._C import Tensor
 from ...sparse import coo
 from ...sparse.masks import values_at
-from ...sparse.tensor import (
-    SparseTensor,
-    parts_of,
-    values_of,
-    with_values,
-)
+from ...sparse.tensor import SparseTensor, parts_of, values_of, with_values
 from .. import _sparse as masked_sparse
 from ._kind import SPARSE, asked
 from .binary import BINARY_NAMES, INPLACE_BINARY_NAMES, check_keywords
 from .core import MaskedTensor, _masks_match, data_of, mask_of, wrap
 from .passthrough import PASSTHROUGH_NAMES
 from .reductions import REDUCE_NAMES
-from .unary import (
-    CAST_NAMES,
-    INPLACE_UNARY_NAMES,
-    UNARY_NAMES,
-    check_no_keywords,
-)
+from .unary import CAST_NAMES, INPLACE_UNARY_NAMES, UNARY_NAMES, check_no_keywords
 
 _LATER = " If you need support for this, please open an issue on Github."
 
@@ -181,10 +171,10 @@ def _binary(function, first, second, *args, **kwargs):
     values = [values_of(x) if isinstance(x, SparseTensor) else x for x in pair]
     found = function(*values, *args, **kwargs)
     return _written(
-        function, first if writes(function.__name__) else masked,
-        pattern if writes(function.__name__)
-        else with_values(pattern, found),
-    )  # fmt: skip
+        function,
+        first if writes(function.__name__) else masked,
+        pattern if writes(function.__name__) else with_values(pattern, found),
+    )
 
 
 def _check_pair(a: SparseTensor, b: SparseTensor) -> None:

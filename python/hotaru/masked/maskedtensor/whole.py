@@ -48,9 +48,14 @@ def _of_data(function, input):
 
 
 _NUMBERS = (
-    "item", "__bool__", "__complex__", "__float__", "__int__", "__index__",
+    "item",
+    "__bool__",
+    "__complex__",
+    "__float__",
+    "__int__",
+    "__index__",
     "is_nonzero",
-)  # fmt: skip
+)
 
 
 @answers(*_NUMBERS, of=SPARSE, asked=True)
@@ -63,8 +68,7 @@ def _item(function, input):
             return function(input.to_dense())
     if not bool(mask_of(input)):
         raise ValueError(
-            "__torch_dispatch__, aten._local_scalar_dense: expected a mask "
-            "tensor"
+            "__torch_dispatch__, aten._local_scalar_dense: expected a mask tensor"
         )
     return function(data_of(input))
 

@@ -15,13 +15,18 @@ from .._jagged import (
 from ..create import jagged_from_list, narrow
 
 __all__ = [
-    "NestedTensor", "ViewBufferFromNested", "ViewNestedFromBuffer",
+    "NestedTensor",
+    "ViewBufferFromNested",
+    "ViewNestedFromBuffer",
     "_rebuild_njt",
-    "buffer_from_jagged", "get_tensor_symint", "jagged_from_list",
-    "jagged_from_tensor_and_lengths", "nested_from_padded",
+    "buffer_from_jagged",
+    "get_tensor_symint",
+    "jagged_from_list",
+    "jagged_from_tensor_and_lengths",
+    "nested_from_padded",
     "nested_view_from_values_offsets",
     "nested_view_from_values_offsets_lengths",
-]  # fmt: skip
+]
 
 
 def get_tensor_symint(tensor: Tensor, *, coeff: int = 1) -> SymInt:
@@ -44,9 +49,8 @@ def nested_view_from_values_offsets(
 
 
 def nested_view_from_values_offsets_lengths(
-    values, offsets, lengths, ragged_idx: int = 1, min_seqlen=None,
-    max_seqlen=None,
-) -> NestedTensor:  # fmt: skip
+    values, offsets, lengths, ragged_idx: int = 1, min_seqlen=None, max_seqlen=None
+) -> NestedTensor:
     """The same with elements of these lengths."""
     cache = {"min_seqlen": min_seqlen, "max_seqlen": max_seqlen}
     cache = {k: v for k, v in cache.items() if v is not None}
@@ -55,9 +59,8 @@ def nested_view_from_values_offsets_lengths(
 
 
 def nested_from_padded(
-    padded, offsets, ragged_idx: int = 1, sum_S=None, min_seqlen=None,
-    max_seqlen=None,
-) -> NestedTensor:  # fmt: skip
+    padded, offsets, ragged_idx: int = 1, sum_S=None, min_seqlen=None, max_seqlen=None
+) -> NestedTensor:
     """The elements of a padded tensor without what is behind them."""
     place = ragged_idx - 1
     rows = [

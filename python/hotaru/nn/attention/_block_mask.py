@@ -14,9 +14,15 @@ To print out more, set BlockMask.to_string(limit=N)
 You can also index (BlockMask[batch, head]) to choose a specific batch or head
 """
 _TENSORS = (
-    "kv_num_blocks", "kv_indices", "full_kv_num_blocks", "full_kv_indices",
-    "q_num_blocks", "q_indices", "full_q_num_blocks", "full_q_indices",
-)  # fmt: skip
+    "kv_num_blocks",
+    "kv_indices",
+    "full_kv_num_blocks",
+    "full_kv_indices",
+    "q_num_blocks",
+    "q_indices",
+    "full_q_num_blocks",
+    "full_q_indices",
+)
 
 
 def noop_mask(batch, head, token_q, token_kv) -> Tensor:
@@ -60,8 +66,7 @@ def _check(error: type, kv_indices, full_kv_num_blocks, full_kv_indices):
         raise RuntimeError("BlockMask must have at least 2 dimensions")
     if (full_kv_num_blocks is None) != (full_kv_indices is None):
         raise error(
-            "full_kv_num_blocks and full_kv_indices must be both provided or "
-            "omitted"
+            "full_kv_num_blocks and full_kv_indices must be both provided or omitted"
         )
 
 
@@ -76,12 +81,24 @@ class BlockMask:
     """
 
     def __init__(
-        self, seq_lengths, kv_num_blocks, kv_indices, full_kv_num_blocks,
-        full_kv_indices, q_num_blocks, q_indices, full_q_num_blocks,
-        full_q_indices, BLOCK_SIZE=(DEFAULT_BLOCK, DEFAULT_BLOCK),
-        mask_mod=noop_mask, *, dq_write_order=None, dq_write_order_full=None,
-        dq_kv_order=None, dq_kv_order_spt=None,
-    ) -> None:  # fmt: skip
+        self,
+        seq_lengths,
+        kv_num_blocks,
+        kv_indices,
+        full_kv_num_blocks,
+        full_kv_indices,
+        q_num_blocks,
+        q_indices,
+        full_q_num_blocks,
+        full_q_indices,
+        BLOCK_SIZE=(DEFAULT_BLOCK, DEFAULT_BLOCK),
+        mask_mod=noop_mask,
+        *,
+        dq_write_order=None,
+        dq_write_order_full=None,
+        dq_kv_order=None,
+        dq_kv_order_spt=None,
+    ) -> None:
         _check(RuntimeError, kv_indices, full_kv_num_blocks, full_kv_indices)
         self.seq_lengths = tuple(seq_lengths)
         self.kv_num_blocks, self.kv_indices = kv_num_blocks, kv_indices
@@ -99,11 +116,20 @@ class BlockMask:
 
     @classmethod
     def from_kv_blocks(
-        cls, kv_num_blocks, kv_indices, full_kv_num_blocks=None,
-        full_kv_indices=None, BLOCK_SIZE=DEFAULT_BLOCK, mask_mod=None,
-        seq_lengths=None, compute_q_blocks=True, *, dq_write_order=None,
-        dq_write_order_full=None, dq_kv_order=None,
-    ):  # fmt: skip
+        cls,
+        kv_num_blocks,
+        kv_indices,
+        full_kv_num_blocks=None,
+        full_kv_indices=None,
+        BLOCK_SIZE=DEFAULT_BLOCK,
+        mask_mod=None,
+        seq_lengths=None,
+        compute_q_blocks=True,
+        *,
+        dq_write_order=None,
+        dq_write_order_full=None,
+        dq_kv_order=None,
+    ):
         """From the blocks of each row of queries; columns' are found."""
         _check(AssertionError, kv_indices, full_kv_num_blocks, full_kv_indices)
         size = pair(BLOCK_SIZE)
@@ -115,20 +141,29 @@ class BlockMask:
         if seq_lengths is None:
             seq_lengths = (kv_indices.shape[-2] * size[0], width * size[1])
         return cls(
-            seq_lengths, kv_num_blocks, kv_indices, full_kv_num_blocks,
-            full_kv_indices, *q, *full_q, size, mask_mod or noop_mask,
+            seq_lengths,
+            kv_num_blocks,
+            kv_indices,
+            full_kv_num_blocks,
+            full_kv_indices,
+            *q,
+            *full_q,
+            size,
+            mask_mod or noop_mask,
             dq_write_order=dq_write_order,
             dq_write_order_full=dq_write_order_full,
             dq_kv_order=None if isinstance(dq_kv_order, bool) else dq_kv_order,
-        )  # fmt: skip
+        )
 
     def as_tuple(self, flatten: bool = True) -> tuple:
         """Returns the parts it was made of; `flatten` opens the pairs."""
         tensors = tuple(getattr(self, name) for name in _TENSORS)
         tensors += (
-            self.dq_write_order, self.dq_write_order_full, self.dq_kv_order,
+            self.dq_write_order,
+            self.dq_write_order_full,
+            self.dq_kv_order,
             self.dq_kv_order_spt,
-        )  # fmt: skip
+        )
         if flatten:
             ends = (*self.BLOCK_SIZE, self.mask_mod)
             return (*self.seq_lengths, *tensors, *ends)
@@ -167,9 +202,7 @@ class BlockMask:
             change(getattr(self, n)) if getattr(self, n) is not None else None
             for n in _TENSORS
         ]
-        return type(self)(
-            self.seq_lengths, *made, self.BLOCK_SIZE, self.mask_mod
-        )
+        return type(self)(self.seq_lengths, *made, self.BLOCK_SIZE, self.mask_mod)
 
     def to(self, device) -> BlockMask:
         return self._map(lambda tensor: tensor.to(device))
@@ -211,8 +244,10 @@ class BlockMask:
         return type(self).from_kv_blocks(
             *cut(self.kv_num_blocks, self.kv_indices),
             *cut(self.full_kv_num_blocks, self.full_kv_indices),
-            self.BLOCK_SIZE, self.mask_mod, (new_q_len, new_kv_len),
-        )  # fmt: skip
+            self.BLOCK_SIZE,
+            self.mask_mod,
+            (new_q_len, new_kv_len),
+        )
 
     def shown(self) -> Tensor:
         """1 for scores in blocks that are shown in part, 2 in full ones."""

@@ -8,9 +8,7 @@ from ... import Tensor, empty, ones
 from ..._overrides import DisableTorchFunctionSubclass
 from ..functional import scaled_dot_product_attention
 
-__all__ = [
-    "CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left",
-]  # fmt: skip
+__all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left"]
 
 
 class CausalVariant(IntEnum):
@@ -72,9 +70,15 @@ class CausalBias(Tensor):
 
 
 def _attention(
-    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
-    scale=None, enable_gqa=False,
-):  # fmt: skip
+    query,
+    key,
+    value,
+    attn_mask=None,
+    dropout_p=0.0,
+    is_causal=False,
+    scale=None,
+    enable_gqa=False,
+):
     if is_causal:
         raise ValueError("CausalBias should not be used with causal=True")
     square = attn_mask.seq_len_q == attn_mask.seq_len_kv
@@ -82,9 +86,15 @@ def _attention(
     mask = None if whole else attn_mask._materialize(query.device)
     with DisableTorchFunctionSubclass():
         return scaled_dot_product_attention(
-            query, key, value, mask, dropout_p, whole, scale=scale,
+            query,
+            key,
+            value,
+            mask,
+            dropout_p,
+            whole,
+            scale=scale,
             enable_gqa=enable_gqa,
-        )  # fmt: skip
+        )
 
 
 def _made(name: str, variant: CausalVariant, size) -> CausalBias:

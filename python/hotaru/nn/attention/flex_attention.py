@@ -12,20 +12,21 @@ from typing import NamedTuple, TypedDict
 
 from ... import _C, Tensor, arange, ones, where
 from ..functional import pad
-from ._block_mask import (
-    DEFAULT_BLOCK,
-    BlockMask,
-    noop_mask,
-    pair,
-    to_ordered,
-)
+from ._block_mask import DEFAULT_BLOCK, BlockMask, noop_mask, pair, to_ordered
 from ._over_scores import over_scores
 
 __all__ = [
-    "AuxOutput", "AuxRequest", "BlockMask", "FlexKernelOptions", "and_masks",
-    "create_block_mask", "create_mask", "flex_attention", "noop_mask",
+    "AuxOutput",
+    "AuxRequest",
+    "BlockMask",
+    "FlexKernelOptions",
+    "and_masks",
+    "create_block_mask",
+    "create_mask",
+    "flex_attention",
+    "noop_mask",
     "or_masks",
-]  # fmt: skip
+]
 
 _DEFAULT_SPARSE_BLOCK_SIZE = DEFAULT_BLOCK  # PyTorch's name
 
@@ -71,9 +72,7 @@ class AuxOutput(NamedTuple):
 
 def _combined(name: str, mask_mods, start: bool):
     if not all(callable(mask) for mask in mask_mods):
-        raise RuntimeError(
-            f"All inputs should be callable mask_mods: {mask_mods}"
-        )
+        raise RuntimeError(f"All inputs should be callable mask_mods: {mask_mods}")
 
     def mask_mod(b, h, q_idx, kv_idx):
         made = b.new_full((), start, dtype=_C.bool)
@@ -118,8 +117,7 @@ def create_mask(
         return where(made.isneginf(), False, True)
     if takes != 4:
         raise AssertionError(
-            f"create_mask: a function of 4 or 5 arguments is needed, not of "
-            f"{takes}"
+            f"create_mask: a function of 4 or 5 arguments is needed, not of {takes}"
         )
     made = over_scores(mod_fn, _places(shape, device))
     return made.expand(shape).contiguous()
@@ -134,11 +132,18 @@ def _device(device):
 
 
 def create_block_mask(
-    mask_mod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int,
-    device=None, BLOCK_SIZE: int | tuple[int, int] = DEFAULT_BLOCK,
-    _compile: bool = False, separate_full_blocks: bool = True,
-    compute_dq_write_order: bool = False, dq_kv_order: bool = True,
-) -> BlockMask:  # fmt: skip
+    mask_mod,
+    B: int | None,
+    H: int | None,
+    Q_LEN: int,
+    KV_LEN: int,
+    device=None,
+    BLOCK_SIZE: int | tuple[int, int] = DEFAULT_BLOCK,
+    _compile: bool = False,
+    separate_full_blocks: bool = True,
+    compute_dq_write_order: bool = False,
+    dq_kv_order: bool = True,
+) -> BlockMask:
     """The blocks that a mask shows.
 
     Args:
@@ -177,12 +182,18 @@ def create_block_mask(
 
 
 def flex_attention(
-    query: Tensor, key: Tensor, value: Tensor, score_mod=None,
-    block_mask: BlockMask | None = None, scale: float | None = None,
-    enable_gqa: bool = False, return_lse: bool = False,
-    kernel_options: FlexKernelOptions | None = None, *,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score_mod=None,
+    block_mask: BlockMask | None = None,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    return_lse: bool = False,
+    kernel_options: FlexKernelOptions | None = None,
+    *,
     return_aux: AuxRequest | None = None,
-):  # fmt: skip
+):
     """Attention with scores that `score_mod` changes.
 
     Args:
@@ -254,9 +265,7 @@ def _shown(block_mask: BlockMask, shape, places) -> Tensor:
 
 def _check(query, key, value, block_mask, enable_gqa: bool) -> None:
     if query.dim() != 4 or key.dim() != 4 or value.dim() != 4:
-        raise NotImplementedError(
-            "NYI: query, key, and value must be 4D tensors"
-        )
+        raise NotImplementedError("NYI: query, key, and value must be 4D tensors")
     if not query.dtype == key.dtype == value.dtype:
         raise ValueError(
             "Expected query, key, and value to have the same dtype, but got "

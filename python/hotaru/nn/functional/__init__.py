@@ -168,9 +168,7 @@ def __getattr__(name: str):
         from .. import grad
 
         return grad
-    operator = (
-        getattr(_ops, _OPERATORS[name], None) if name in _OPERATORS else None
-    )
+    operator = getattr(_ops, _OPERATORS[name], None) if name in _OPERATORS else None
     if operator is None:
         raise no_attribute(__name__, name)
     globals()[name] = operator
@@ -294,15 +292,11 @@ def _resolve_annotations() -> None:
         notes = getattr(globals().get(name), "__annotations__", None)
         if isinstance(notes, dict):
             notes.update(
-                (key, _TYPES[kind])
-                for key, kind in notes.items()
-                if kind in _TYPES
+                (key, _TYPES[kind]) for key, kind in notes.items() if kind in _TYPES
             )
 
 
 _resolve_annotations()
 # The old names of `interpolate` are not seen; what they call is.
-_overridable(
-    globals(), [name for name in __all__ if not name.startswith("upsample")]
-)
+_overridable(globals(), [name for name in __all__ if not name.startswith("upsample")])
 _threshold = threshold  # pickles know it by that name

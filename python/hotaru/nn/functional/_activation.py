@@ -36,10 +36,7 @@ threshold_ = ops.threshold_
 
 
 def hardtanh(
-    input: Tensor,
-    min_val: float = -1.0,
-    max_val: float = 1.0,
-    inplace: bool = False,
+    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
     """`x` clamped to [min_val, max_val]; ValueError if min_val > max_val."""
     if min_val > max_val:
@@ -225,9 +222,7 @@ def gumbel_softmax(
         dim: axis of the classes.
     """
     if eps != 1e-10:
-        warnings.warn(
-            "`eps` parameter is deprecated and has no effect.", stacklevel=2
-        )
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
     # Drawn in the order of the elements, however they lie in memory.
     noise = hotaru.empty_like(logits, memory_format=hotaru.contiguous_format)
     noise = -noise.exponential_().log()

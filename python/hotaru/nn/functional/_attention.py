@@ -10,23 +10,37 @@ import hotaru
 from ... import Tensor, ops
 
 _NO_WEIGHT = (
-    "use_separate_proj_weight is True but a weight of query, key or value is "
-    "None"
+    "use_separate_proj_weight is True but a weight of query, key or value is None"
 )
 
 
 def multi_head_attention_forward(
-    query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int,
-    num_heads: int, in_proj_weight: Tensor | None, in_proj_bias: Tensor | None,
-    bias_k: Tensor | None, bias_v: Tensor | None, add_zero_attn: bool,
-    dropout_p: float, out_proj_weight: Tensor, out_proj_bias: Tensor | None,
-    training: bool = True, key_padding_mask: Tensor | None = None,
-    need_weights: bool = True, attn_mask: Tensor | None = None,
-    use_separate_proj_weight: bool = False, q_proj_weight: Tensor | None = None,
-    k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None,
-    static_k: Tensor | None = None, static_v: Tensor | None = None,
-    average_attn_weights: bool = True, is_causal: bool = False,
-) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
     """Attention of `query` (L, N, E) over `key` and `value` (S, N, E).
 
     Unbatched: (L, E) and (S, E). A boolean mask is True where attention is
@@ -37,9 +51,7 @@ def multi_head_attention_forward(
         Output (L, N, E), and the attention weights (N, L, S), or (N, heads, L,
         S) without averaging, or None.
     """
-    batched = _check_ranks(
-        query, key, value, key_padding_mask, attn_mask, num_heads
-    )
+    batched = _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         query = query.unsqueeze(1)
         key = key.unsqueeze(1)
@@ -49,48 +61,37 @@ def multi_head_attention_forward(
     tgt_len, bsz, embed_dim = query.shape
     src_len = key.shape[0]
     head_dim = _check_sizes(
-        query, key, value, embed_dim_to_check, num_heads,
-        use_separate_proj_weight,
-    )  # fmt: skip
+        query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight
+    )
     key_padding_mask, attn_mask, is_causal = _masks(
         key_padding_mask, attn_mask, query, is_causal, need_weights
     )
+    weights_in = in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight
     q, k, v = _projections(
-        query, key, value, in_proj_weight, in_proj_bias,
-        use_separate_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight,
-    )  # fmt: skip
+        query, key, value, weights_in, in_proj_bias, use_separate_proj_weight
+    )
     attn_mask = _check_mask(attn_mask, tgt_len, src_len, bsz * num_heads)
     extra = _check_biases(bias_k, bias_v, static_k, static_v)
-    if bias_k is not None and bias_v is not None:
-        k = ops.cat([k, bias_k.repeat(1, bsz, 1)])
-        v = ops.cat([v, bias_v.repeat(1, bsz, 1)])
+    k, v = _with_biases(k, v, bias_k, bias_v, bsz)
     q = _heads(q, bsz * num_heads, head_dim, None, "")
     k = _heads(k, bsz * num_heads, head_dim, static_k, "static_k")
     v = _heads(v, bsz * num_heads, head_dim, static_v, "static_v")
     if add_zero_attn:
         extra += 1
-        zero = hotaru.zeros(
-            [bsz * num_heads, 1, head_dim], dtype=k.dtype, device=k.device
-        )
-        k = ops.cat([k, zero], dim=1)
-        v = ops.cat([v, zero], dim=1)
+        k, v = _with_zeros(k, v)
     for _ in range(extra):
         attn_mask = _one_more_key(attn_mask)
         key_padding_mask = _one_more_key(key_padding_mask)
     src_len = k.size(1)
-    attn_mask = _with_padding(
-        attn_mask, key_padding_mask, bsz, num_heads, src_len
-    )
+    attn_mask = _with_padding(attn_mask, key_padding_mask, bsz, num_heads, src_len)
     dropout_p = dropout_p if training else 0.0
     weights: Tensor | None = None
     if need_weights:
         output, weights = _weighted(q, k, v, attn_mask, dropout_p, head_dim)
         output = output.transpose(0, 1)
     else:
-        output = _attended(
-            q, k, v, attn_mask, dropout_p, is_causal,
-            (bsz, num_heads, tgt_len, src_len, head_dim),
-        )  # fmt: skip
+        sizes = bsz, num_heads, tgt_len, src_len, head_dim
+        output = _attended(q, k, v, attn_mask, dropout_p, is_causal, sizes)
     output = output.contiguous().view(tgt_len * bsz, embed_dim)
     output = ops.linear(output, out_proj_weight, out_proj_bias)
     output = output.view(tgt_len, bsz, output.size(1))
@@ -103,6 +104,21 @@ def multi_head_attention_forward(
         output = output.squeeze(1)
         weights = None if weights is None else weights.squeeze(0)
     return output, weights
+
+
+def _with_biases(
+    k: Tensor, v: Tensor, bias_k: Tensor | None, bias_v: Tensor | None, bsz: int
+) -> tuple[Tensor, Tensor]:
+    if bias_k is None or bias_v is None:
+        return k, v
+    key, value = bias_k.repeat(1, bsz, 1), bias_v.repeat(1, bsz, 1)
+    return ops.cat([k, key]), ops.cat([v, value])
+
+
+def _with_zeros(k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    shape = [k.size(0), 1, k.size(2)]
+    zero = hotaru.zeros(shape, dtype=k.dtype, device=k.device)
+    return ops.cat([k, zero], dim=1), ops.cat([v, zero], dim=1)
 
 
 def _masks(
@@ -134,11 +150,17 @@ def _masks(
 
 
 def _projections(
-    query: Tensor, key: Tensor, value: Tensor, in_proj_weight: Tensor | None,
-    in_proj_bias: Tensor | None, separate: bool, q_weight: Tensor | None,
-    k_weight: Tensor | None, v_weight: Tensor | None,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Query, key and value by their matrices, which are one or three."""
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    weights: tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None],
+    in_proj_bias: Tensor | None,
+    separate: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Query, key and value by their matrices: the first of all three, or the
+    others, one for each.
+    """
+    in_proj_weight, q_weight, k_weight, v_weight = weights
     if separate:
         if q_weight is None or k_weight is None:
             raise AssertionError(_NO_WEIGHT)
@@ -208,9 +230,13 @@ def _with_padding(
 
 
 def _weighted(
-    q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None,
-    dropout_p: float, head_dim: int,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    attn_mask: Tensor | None,
+    dropout_p: float,
+    head_dim: int,
+) -> tuple[Tensor, Tensor]:
     """Returns what the weights give of the values, and the weights."""
     scaled = q * math.sqrt(1.0 / head_dim)
     if attn_mask is not None:
@@ -254,11 +280,7 @@ def _attended(
 
 
 def _project(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
+    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The three input projections by one packed weight."""
     embed_dim = query.size(-1)
@@ -277,9 +299,7 @@ def _project(
     return _project_each(query, key, value, weight.chunk(3), bias)
 
 
-def _packed(
-    t: Tensor, weight: Tensor, bias: Tensor | None, parts: int
-) -> Tensor:
+def _packed(t: Tensor, weight: Tensor, bias: Tensor | None, parts: int) -> Tensor:
     """Several projections of one tensor, along a new first axis."""
     if bias is not None and weight.dtype == t.dtype and bias.dtype != t.dtype:
         # Sums of dtypes are promoted, products of them are errors.
@@ -364,8 +384,7 @@ def _check_sizes(
     embed_dim = query.size(-1)
     if embed_dim != expected:
         raise AssertionError(
-            f"was expecting embedding dimension of {expected}, but got "
-            f"{embed_dim}"
+            f"was expecting embedding dimension of {expected}, but got {embed_dim}"
         )
     head_dim = embed_dim // num_heads
     if head_dim * num_heads != embed_dim:
@@ -396,9 +415,7 @@ def _float_mask(
         return None
     is_bool = mask.dtype == hotaru.bool
     if not is_bool and not mask.is_floating_point():
-        raise AssertionError(
-            f"only bool and floating types of {name} are supported"
-        )
+        raise AssertionError(f"only bool and floating types of {name} are supported")
     if other is not None and mask.dtype != other.dtype:
         warnings.warn(
             f"Support for mismatched {name} and attn_mask is deprecated. "
@@ -449,8 +466,7 @@ def _check_padding(mask: Tensor, src_len: int, bsz: int) -> None:
     """Raises AssertionError for a mask that is not (N, S)."""
     if mask.shape[0] != bsz:
         raise AssertionError(
-            f"Expected key_padded_mask.shape[0] to be {bsz}, but got "
-            f"{mask.shape[0]}"
+            f"Expected key_padded_mask.shape[0] to be {bsz}, but got {mask.shape[0]}"
         )
     if mask.shape[1] != src_len:
         raise AssertionError(

@@ -119,6 +119,4 @@ def _channels(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
 
 def check_probability(p: float) -> None:
     if p < 0.0 or p > 1.0:
-        raise ValueError(
-            f"dropout probability has to be between 0 and 1, but got {p}"
-        )
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")

@@ -65,9 +65,7 @@ def _check(mat_a, mat_b, offs, bias, out_dtype) -> None:
             f"{mat_a.dtype} and {mat_b.dtype}"
         )
     if mat_a.size(-1) != mat_b.size(-2):
-        raise RuntimeError(
-            "contraction dimension of mat_a and mat_b must match"
-        )
+        raise RuntimeError("contraction dimension of mat_a and mat_b must match")
     if (offs is None) != (mat_a.dim() == mat_b.dim() == 3):
         raise RuntimeError(
             "Have to provide offsets if there is a 2d matrix, or no offset if "

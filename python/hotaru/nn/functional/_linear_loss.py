@@ -61,15 +61,13 @@ def linear_cross_entropy(
     shape = tuple(linear_weight.shape[:-1])
     if linear_bias is not None and tuple(linear_bias.shape) != shape:
         raise RuntimeError(
-            f"expected linear_bias shape {shape}, got "
-            f"{tuple(linear_bias.shape)}"
+            f"expected linear_bias shape {shape}, got {tuple(linear_bias.shape)}"
         )
     if ignore_index is None:
         ignore_index = -100
     elif target.is_floating_point():
         raise RuntimeError(
-            "ignore_index cannot be specified when target contains "
-            "probabilities"
+            "ignore_index cannot be specified when target contains probabilities"
         )
     if places:
         linear_weight = linear_weight.flatten(0, -2)

@@ -27,9 +27,7 @@ def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
 
 
 def reduction_code(
-    reduction: str,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
+    reduction: str, size_average: bool | None = None, reduce: bool | None = None
 ) -> int:
     """ATen's number of a reduction; ValueError for an unknown one."""
     if size_average is not None or reduce is not None:
@@ -237,9 +235,7 @@ def binary_cross_entropy_with_logits(
             f"Target size ({target.size()}) must be the same as input size "
             f"({input.size()})"
         )
-    return ops.binary_cross_entropy_with_logits(
-        input, target, weight, pos_weight, code
-    )
+    return ops.binary_cross_entropy_with_logits(input, target, weight, pos_weight, code)
 
 
 def kl_div(
@@ -409,9 +405,7 @@ def multilabel_soft_margin_loss(
     """Mean over classes of the binary cross entropy of sigmoid(input)."""
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce)
-    loss = -(
-        target * ops.log_sigmoid(input) + (1 - target) * ops.log_sigmoid(-input)
-    )
+    loss = -(target * ops.log_sigmoid(input) + (1 - target) * ops.log_sigmoid(-input))
     if weight is not None:
         loss = loss * weight
     classes = input.size(input.dim() - 1)
@@ -477,11 +471,7 @@ def triplet_margin_with_distance_loss(
             f"the same number of dimensions, but got: anchor {anchor.ndim}D, "
             f"positive {positive.ndim}D, and negative {negative.ndim}D inputs"
         )
-    distance = (
-        ops.pairwise_distance
-        if distance_function is None
-        else distance_function
-    )
+    distance = ops.pairwise_distance if distance_function is None else distance_function
     near = distance(anchor, positive)
     far = distance(anchor, negative)
     if swap:

@@ -33,8 +33,7 @@ def batch_norm(
         check_batch_size(input.shape)
         if eps <= 0.0:
             raise ValueError(
-                "batch_norm eps must be positive during training, but got "
-                f"{eps}"
+                f"batch_norm eps must be positive during training, but got {eps}"
             )
         # Statistics must not change in what a transform calls for each slice.
         if running_mean is not None and not hotaru.jit.is_scripting():
@@ -42,15 +41,7 @@ def batch_norm(
     elif eps < 0.0:
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     return ops.batch_norm(
-        input,
-        weight,
-        bias,
-        running_mean,
-        running_var,
-        training,
-        momentum,
-        eps,
-        False,
+        input, weight, bias, running_mean, running_var, training, momentum, eps, False
     )
 
 
@@ -145,11 +136,7 @@ def group_norm(
 
 
 def local_response_norm(
-    input: Tensor,
-    size: int,
-    alpha: float = 1e-4,
-    beta: float = 0.75,
-    k: float = 1.0,
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
     """`x` / (k + alpha * mean of x² over `size` neighbouring channels)^beta.
 

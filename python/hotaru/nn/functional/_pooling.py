@@ -55,9 +55,7 @@ def _max_pool(axes: int):
         return_indices: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
         function = pool_with_indices if return_indices else values
-        return function(
-            input, kernel_size, stride, padding, dilation, ceil_mode
-        )
+        return function(input, kernel_size, stride, padding, dilation, ceil_mode)
 
     values.__name__ = values.__qualname__ = f"_{what}"
     # Compiled code picks by the flag, as one function has one type there.
@@ -79,9 +77,7 @@ max_pool2d, max_pool2d_with_indices = _max_pool(2)
 max_pool3d, max_pool3d_with_indices = _max_pool(3)
 
 
-def full_output_size(
-    output_size: list[int | None], shape: list[int]
-) -> list[int]:
+def full_output_size(output_size: list[int | None], shape: list[int]) -> list[int]:
     """`output_size` with each None replaced by the input's size there.
 
     In Python it may also be one int, which is returned.
@@ -89,14 +85,9 @@ def full_output_size(
     if not isinstance(output_size, (list, tuple)):
         return output_size
     if len(shape) <= len(output_size):
-        raise ValueError(
-            f"Input dimension should be at least {len(output_size) + 1}"
-        )
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
     spatial = shape[-len(output_size) :]
-    return [
-        have if want is None else want
-        for want, have in zip(output_size, spatial)
-    ]
+    return [have if want is None else want for want, have in zip(output_size, spatial)]
 
 
 def adaptive_avg_pool2d(
@@ -120,9 +111,7 @@ def adaptive_avg_pool3d(
 
 
 def adaptive_max_pool1d_with_indices(
-    input: Tensor,
-    output_size: BroadcastingList1[int],
-    return_indices: bool = False,
+    input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
     return ops.adaptive_max_pool1d(input, output_size)
 
@@ -149,9 +138,7 @@ def adaptive_max_pool3d_with_indices(
     return ops.adaptive_max_pool3d(input, size)
 
 
-def _adaptive_max_pool1d(
-    input: Tensor, output_size: BroadcastingList1[int]
-) -> Tensor:
+def _adaptive_max_pool1d(input: Tensor, output_size: BroadcastingList1[int]) -> Tensor:
     return adaptive_max_pool1d_with_indices(input, output_size)[0]
 
 
@@ -236,9 +223,7 @@ def _each(value, axes: int) -> tuple:
     return tuple(value) if isinstance(value, (list, tuple)) else (value,) * axes
 
 
-def _unpooled_size(
-    input: Tensor, kernel_size, stride, padding, output_size
-) -> tuple:
+def _unpooled_size(input: Tensor, kernel_size, stride, padding, output_size) -> tuple:
     """The spatial size that max_unpool gives.
 
     ValueError for an `output_size` from which max_pool would not have made
@@ -285,9 +270,7 @@ def _max_unpool(axes: int):
             return ops.max_unpool3d(input, indices, size, stride, padding)
         if axes == 2:
             return ops.max_unpool2d(input, indices, size)
-        out = ops.max_unpool2d(
-            input.unsqueeze(-1), indices.unsqueeze(-1), (*size, 1)
-        )
+        out = ops.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), (*size, 1))
         return out.squeeze(-1)
 
     unpool.__name__ = unpool.__qualname__ = f"max_unpool{axes}d"
@@ -335,9 +318,7 @@ def _fractional_max(axes: int):
                 )
             spatial = input.shape[-axes:]
             output_size = [int(n * r) for n, r in zip(spatial, ratios)]
-        _check_axes(
-            name, axes, kernel_size=kernel_size, output_size=output_size
-        )
+        _check_axes(name, axes, kernel_size=kernel_size, output_size=output_size)
         samples = _random_samples
         if samples is None:
             batch = 1 if input.dim() == axes + 1 else input.size(0)

@@ -41,9 +41,7 @@ def embedding(
         ops.embedding_renorm_(weight.detach(), input, max_norm, norm_type)
     # Asked in this order: the module of programs is not loaded for it.
     if sparse and not hotaru.jit.is_scripting():
-        return _table_gradients.embedding(
-            weight, input, row, scale_grad_by_freq
-        )
+        return _table_gradients.embedding(weight, input, row, scale_grad_by_freq)
     return ops.embedding(weight, input, row, scale_grad_by_freq, sparse)
 
 
@@ -90,11 +88,7 @@ def embedding_bag(
     _check_bags(input, offsets, per_sample_weights)
     if offsets is None:
         offsets = ops.arange(
-            0,
-            input.numel(),
-            input.size(1),
-            dtype=input.dtype,
-            device=input.device,
+            0, input.numel(), input.size(1), dtype=input.dtype, device=input.device
         )
         include_last_offset = False  # every offset starts a bag
         input = input.reshape(-1)
@@ -137,10 +131,7 @@ def _check_bags(
     input: Tensor, offsets: Tensor | None, per_sample_weights: Tensor | None
 ) -> None:
     """ValueError for shapes that do not go together."""
-    if (
-        per_sample_weights is not None
-        and input.size() != per_sample_weights.size()
-    ):
+    if per_sample_weights is not None and input.size() != per_sample_weights.size():
         raise ValueError(
             "embedding_bag: If per_sample_weights "
             f"({per_sample_weights.shape}) is not None, then it must have the "
@@ -148,9 +139,7 @@ def _check_bags(
         )
     if input.dim() == 2:
         if offsets is not None:
-            kind = (
-                "<unknown>" if hotaru.jit.is_scripting() else str(type(offsets))
-            )
+            kind = "<unknown>" if hotaru.jit.is_scripting() else str(type(offsets))
             raise ValueError(
                 "if input is 2D, then offsets has to be None, as input is "
                 "treated is a mini-batch of fixed length sequences. "

@@ -31,9 +31,7 @@ def embedding_bag(
 ) -> Tensor:
     """Sums (mode 0) or means (mode 1) of bags; arguments as the operator's."""
     if _records(weight):
-        return _Bag.apply(
-            weight, factors, input, offsets, scale, mode, last, row
-        )
+        return _Bag.apply(weight, factors, input, offsets, scale, mode, last, row)
     return ops.embedding_bag(
         weight, input, offsets, scale, mode, False, factors, last, row
     )[0]
@@ -46,8 +44,7 @@ def _records(weight: Tensor) -> bool:
 def _check_unscaled(scale: bool) -> None:
     if scale:
         raise RuntimeError(
-            "embedding_backward: scale_grad_by_freq not supported with sparse "
-            "gradients"
+            "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
         )
 
 

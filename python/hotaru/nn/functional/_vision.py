@@ -47,28 +47,22 @@ def interpolate(
             "modes: linear | bilinear | bicubic | trilinear"
         )
     corners = align_corners is not None and bool(align_corners)
-    recompute = recompute_scale_factor is not None and bool(
-        recompute_scale_factor
-    )
+    recompute = recompute_scale_factor is not None and bool(recompute_scale_factor)
     full: list[int] | None = None
     factors: list[float] | None = None
     if size is not None:
         if scale_factor is not None:
-            raise ValueError(
-                "only one of size or scale_factor should be defined"
-            )
+            raise ValueError("only one of size or scale_factor should be defined")
         full = _sizes(size, input)
         if recompute:
             raise ValueError(
-                "recompute_scale_factor is not meaningful with an explicit "
-                "size."
+                "recompute_scale_factor is not meaningful with an explicit size."
             )
     elif scale_factor is not None:
         ratios = _factors(scale_factor, input)
         if recompute or mode == "area":
             full = [
-                math.floor(have * ratio)
-                for have, ratio in zip(input.shape[2:], ratios)
+                math.floor(have * ratio) for have, ratio in zip(input.shape[2:], ratios)
             ]
         else:
             factors = ratios
@@ -243,9 +237,7 @@ def upsample_bilinear(
         "`nn.functional.interpolate` instead.",
         stacklevel=2,
     )
-    return interpolate(
-        input, size, scale_factor, mode="bilinear", align_corners=True
-    )
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
 def grid_sample(
@@ -357,6 +349,4 @@ def fold(
     stride: BroadcastingList2[int] = 1,
 ) -> Tensor:
     """Sums blocks (N, C * kernel volume, blocks) back into (N, C, H, W)."""
-    return ops.col2im(
-        input, output_size, kernel_size, dilation, padding, stride
-    )
+    return ops.col2im(input, output_size, kernel_size, dilation, padding, stride)

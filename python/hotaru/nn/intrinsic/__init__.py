@@ -7,10 +7,4 @@ from ...ao.nn import intrinsic as _home
 from ...ao.nn.intrinsic import *
 from ...ao.nn.intrinsic import __all__ as __all__
 
-_share_parts(
-    __package__,
-    _home,
-    (
-        "modules", "qat", "quantized",
-    ),
-)  # fmt: skip
+_share_parts(__package__, _home, ("modules", "qat", "quantized"))

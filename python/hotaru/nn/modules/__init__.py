@@ -173,14 +173,22 @@ _PLACES = {
     "channelshuffle": ("ChannelShuffle",),
     "container": ("Container", "ParameterDict", "ParameterList"),
     "conv": (
-        "LazyConv1d", "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d",
-        "LazyConvTranspose2d", "LazyConvTranspose3d",
+        "LazyConv1d",
+        "LazyConv2d",
+        "LazyConv3d",
+        "LazyConvTranspose1d",
+        "LazyConvTranspose2d",
+        "LazyConvTranspose3d",
     ),
     "flatten": ("Flatten", "Unflatten"),
     "fold": ("Fold", "Unfold"),
     "instancenorm": (
-        "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d",
-        "LazyInstanceNorm1d", "LazyInstanceNorm2d", "LazyInstanceNorm3d",
+        "InstanceNorm1d",
+        "InstanceNorm2d",
+        "InstanceNorm3d",
+        "LazyInstanceNorm1d",
+        "LazyInstanceNorm2d",
+        "LazyInstanceNorm3d",
         "_InstanceNorm",
     ),
     "linear": ("LazyLinear",),
@@ -189,7 +197,7 @@ _PLACES = {
     "normalization": ("CrossMapLRN2d",),
     "pixelshuffle": ("PixelShuffle", "PixelUnshuffle"),
     "rnn": ("GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"),
-}  # fmt: skip
+}
 
 __all__ = [
     "CELU",

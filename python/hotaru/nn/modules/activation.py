@@ -91,9 +91,7 @@ class Hardsigmoid(_Inplace):
 class Threshold(Module):
     """x where x > threshold, else `value`."""
 
-    def __init__(
-        self, threshold: float, value: float, inplace: bool = False
-    ) -> None:
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
         self.threshold = threshold
         self.value = value
@@ -175,9 +173,7 @@ class CELU(ELU):
 class LeakyReLU(Module):
     """x where x > 0, else negative_slope * x."""
 
-    def __init__(
-        self, negative_slope: float = 1e-2, inplace: bool = False
-    ) -> None:
+    def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__()
         self.negative_slope = negative_slope
         self.inplace = inplace
@@ -186,19 +182,14 @@ class LeakyReLU(Module):
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
-        return _with_inplace(
-            f"negative_slope={self.negative_slope}", self.inplace
-        )
+        return _with_inplace(f"negative_slope={self.negative_slope}", self.inplace)
 
 
 class RReLU(Module):
     """Leaky ReLU whose slope is drawn from [lower, upper] in training."""
 
     def __init__(
-        self,
-        lower: float = 1.0 / 8,
-        upper: float = 1.0 / 3,
-        inplace: bool = False,
+        self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False
     ) -> None:
         super().__init__()
         self.lower = lower
@@ -206,32 +197,22 @@ class RReLU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.rrelu(
-            input, self.lower, self.upper, self.training, self.inplace
-        )
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
     def extra_repr(self) -> str:
-        return _with_inplace(
-            f"lower={self.lower}, upper={self.upper}", self.inplace
-        )
+        return _with_inplace(f"lower={self.lower}, upper={self.upper}", self.inplace)
 
 
 class PReLU(Module):
     """Leaky ReLU with a learned slope: one, or one a channel of (N, C, *)."""
 
     def __init__(
-        self,
-        num_parameters: int = 1,
-        init: float = 0.25,
-        device=None,
-        dtype=None,
+        self, num_parameters: int = 1, init: float = 0.25, device=None, dtype=None
     ) -> None:
         super().__init__()
         self.num_parameters = num_parameters
         self.init = init
-        self.weight = Parameter(
-            empty(num_parameters, device=device, dtype=dtype)
-        )
+        self.weight = Parameter(empty(num_parameters, device=device, dtype=dtype))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -389,7 +370,6 @@ class Softmax2d(Module):
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() not in (3, 4):
             raise ValueError(
-                f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D "
-                "instead"
+                f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead"
             )
         return F.softmax(input, -3)

@@ -83,9 +83,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         """
         _check_shapes(input_, target_)
         if target_.dim() == 0:
-            output, loss = self._of_batch(
-                input_.unsqueeze(0), target_.unsqueeze(0)
-            )
+            output, loss = self._of_batch(input_.unsqueeze(0), target_.unsqueeze(0))
             return _ASMoutput(output.squeeze(0), loss)
         return _ASMoutput(*self._of_batch(input_, target_))
 

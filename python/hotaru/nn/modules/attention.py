@@ -48,9 +48,7 @@ class MultiheadAttention(Module):
         self.embed_dim = embed_dim
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim
-        self._qkv_same_embed_dim = (
-            self.kdim == embed_dim and self.vdim == embed_dim
-        )
+        self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
         self.num_heads = num_heads
         self.dropout = dropout
         self.batch_first = batch_first
@@ -177,9 +175,7 @@ class MultiheadAttention(Module):
                 "MultiheadAttention does not support NestedTensor outside of "
                 f"its fast path. The fast path was not hit because {reason}"
             )
-        return self._native(
-            given[0], (None, None), need_weights, average_attn_weights
-        )
+        return self._native(given[0], (None, None), need_weights, average_attn_weights)
 
     def _takes_fast_path(self, query, masks, is_causal) -> bool:
         """Tells whether one operator does all: for batches that attend to
@@ -218,10 +214,7 @@ class MultiheadAttention(Module):
         )
 
     def merge_masks(
-        self,
-        attn_mask: Tensor | None,
-        key_padding_mask: Tensor | None,
-        query: Tensor,
+        self, attn_mask: Tensor | None, key_padding_mask: Tensor | None, query: Tensor
     ) -> tuple[Tensor | None, int | None]:
         """Both masks as one for a batch, and its type: 1 for keys (N, S), 2 for
         scores (N, H, L, S), None without a mask.
@@ -255,10 +248,7 @@ class MultiheadAttention(Module):
         if not hotaru.backends.mha.get_fastpath_enabled():
             return "torch.backends.mha.get_fastpath_enabled() was not True"
         if query.dim() != 3:
-            return (
-                "input not batched; expected query.dim() of 3 but got "
-                f"{query.dim()}"
-            )
+            return f"input not batched; expected query.dim() of 3 but got {query.dim()}"
         if query is not key or key is not value:
             return (
                 "non-self attention was used (query, key, and value are not "
@@ -281,19 +271,13 @@ class MultiheadAttention(Module):
             (self.bias_k is not None, "self.bias_k was not None"),
             (self.bias_v is not None, "self.bias_v was not None"),
             (self.add_zero_attn, "add_zero_attn was enabled"),
-            (
-                not self._qkv_same_embed_dim,
-                "_qkv_same_embed_dim was not True",
-            ),
+            (not self._qkv_same_embed_dim, "_qkv_same_embed_dim was not True"),
             (
                 query.is_nested and any(m is not None for m in masks),
                 "supplying both src_key_padding_mask and src_mask at the same "
                 "time is not supported with NestedTensor input",
             ),
-            (
-                hotaru.is_autocast_enabled(query.device.type),
-                "autocast is enabled",
-            ),
+            (hotaru.is_autocast_enabled(query.device.type), "autocast is enabled"),
         )
         for holds, text in reasons:
             if holds:

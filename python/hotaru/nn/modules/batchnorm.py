@@ -47,8 +47,7 @@ class _NormBase(Module):
         self.register_parameter("weight", weight)
         has_bias = affine and bias
         self.register_parameter(
-            "bias",
-            Parameter(empty(num_features, **options)) if has_bias else None,
+            "bias", Parameter(empty(num_features, **options)) if has_bias else None
         )
         mean = var = count = None
         if track_running_stats:
@@ -80,9 +79,7 @@ class _NormBase(Module):
         ranks = self._ranks
         if input.dim() not in ranks:
             expected = " or ".join([f"{rank}D" for rank in ranks])
-            raise ValueError(
-                f"expected {expected} input (got {input.dim()}D input)"
-            )
+            raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
 
     def extra_repr(self) -> str:
         options = show(self, "eps", "momentum", "affine")
@@ -100,9 +97,7 @@ class _NormBase(Module):
         if early and self.track_running_stats and key not in state_dict:
             have = self.num_batches_tracked
             state_dict[key] = tensor(0, dtype=int64) if have is None else have
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, *others
-        )
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *others)
 
 
 class _BatchNorm(_NormBase):
@@ -162,9 +157,7 @@ class _AnyBatchNorm(_BatchNorm):
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() < 2:
-            raise ValueError(
-                f"expected at least 2D input (got {input.dim()}D input)"
-            )
+            raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
 
 
 class SyncBatchNorm(_AnyBatchNorm):
@@ -191,19 +184,22 @@ class SyncBatchNorm(_AnyBatchNorm):
         bias: bool = True,
     ) -> None:
         super().__init__(
-            num_features, eps, momentum, affine, track_running_stats, device,
-            dtype, bias=bias,
-        )  # fmt: skip
+            num_features,
+            eps,
+            momentum,
+            affine,
+            track_running_stats,
+            device,
+            dtype,
+            bias=bias,
+        )
         self.process_group = process_group
 
     def forward(self, input: Tensor) -> Tensor:
         if self.training:
             distributed = lent("distributed")
             group = self.process_group
-            if (
-                distributed.is_initialized()
-                and distributed.get_world_size(group) > 1
-            ):
+            if distributed.is_initialized() and distributed.get_world_size(group) > 1:
                 return self._over_processes(input, group)
         return super().forward(input)
 
@@ -222,9 +218,15 @@ class SyncBatchNorm(_AnyBatchNorm):
                 momentum = 1.0 / float(self.num_batches_tracked)
         weight, bias = weight_and_bias(self)
         return lent("batch_norm_of_all")(
-            input, self.running_mean, self.running_var, weight, bias, momentum,
-            self.eps, group,
-        )  # fmt: skip
+            input,
+            self.running_mean,
+            self.running_var,
+            weight,
+            bias,
+            momentum,
+            self.eps,
+            group,
+        )
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group=None):
@@ -236,18 +238,20 @@ class SyncBatchNorm(_AnyBatchNorm):
         if isinstance(module, _BatchNorm):
             out = _synchronised(module, process_group)
         for name, child in module.named_children():
-            out.add_module(
-                name, cls.convert_sync_batchnorm(child, process_group)
-            )
+            out.add_module(name, cls.convert_sync_batchnorm(child, process_group))
         return out
 
 
 def _synchronised(module: _BatchNorm, process_group) -> SyncBatchNorm:
     out = SyncBatchNorm(
-        module.num_features, module.eps, module.momentum, module.affine,
-        module.track_running_stats, process_group,
+        module.num_features,
+        module.eps,
+        module.momentum,
+        module.affine,
+        module.track_running_stats,
+        process_group,
         bias=module.bias is not None,
-    )  # fmt: skip
+    )
     if module.affine:
         out.weight = module.weight
         out.bias = module.bias

@@ -6,11 +6,7 @@ import operator
 from collections import OrderedDict
 
 from ..._utils import typename
-from .module import (
-    Module,
-    _global_module_registration_hooks,
-    indent_rest,
-)
+from .module import Module, _global_module_registration_hooks, indent_rest
 
 
 def place_of(index: int, count: int) -> int:
@@ -59,11 +55,7 @@ class Sequential(_Numbered):
 
     def __init__(self, *args) -> None:
         super().__init__()
-        if (
-            len(args) == 1
-            and isinstance(args[0], dict)
-            and _is_ordered(args[0])
-        ):
+        if len(args) == 1 and isinstance(args[0], dict) and _is_ordered(args[0]):
             for name, module in args[0].items():
                 self.add_module(name, module)
         else:
@@ -113,8 +105,7 @@ class Sequential(_Numbered):
     def _check_times(self, times: int) -> None:
         if not isinstance(times, int):
             raise TypeError(
-                f"unsupported operand type(s) for *: {type(self)} and "
-                f"{type(times)}"
+                f"unsupported operand type(s) for *: {type(self)} and {type(times)}"
             )
         if times <= 0:
             raise ValueError(
@@ -320,6 +311,5 @@ def pairs_of(source, what: str, called: str) -> list:
 def _need_iterable(values, who: str) -> None:
     if not hasattr(values, "__iter__"):
         raise TypeError(
-            f"{who} should be called with an iterable, but got "
-            f"{typename(values)}"
+            f"{who} should be called with an iterable, but got {typename(values)}"
         )

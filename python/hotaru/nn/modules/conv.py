@@ -101,9 +101,7 @@ class _ConvNd(Module):
         return text
 
 
-def _check(
-    in_channels, out_channels, stride, padding, groups, padding_mode
-) -> None:
+def _check(in_channels, out_channels, stride, padding, groups, padding_mode) -> None:
     if groups <= 0:
         raise ValueError("groups must be a positive integer")
     if in_channels % groups != 0:
@@ -117,9 +115,7 @@ def _check(
                 "{'valid', 'same'}"
             )
         if padding == "same" and any(s != 1 for s in stride):
-            raise ValueError(
-                "padding='same' is not supported for strided convolutions"
-            )
+            raise ValueError("padding='same' is not supported for strided convolutions")
     if padding_mode not in _PADDING_MODES:
         raise ValueError(
             "padding_mode must be one of {'zeros', 'reflect', 'replicate', "
@@ -185,9 +181,7 @@ class _Conv(_ConvNd):
             pads = self._reversed_padding_repeated_twice
             padded = F.pad(input, pads, mode=self.padding_mode)
             return self._convolve(padded, weight, bias, step, 0, spread, groups)
-        return self._convolve(
-            input, weight, bias, step, self.padding, spread, groups
-        )
+        return self._convolve(input, weight, bias, step, self.padding, spread, groups)
 
 
 class Conv1d(_Conv):
@@ -232,8 +226,7 @@ class _ConvTransposeNd(_ConvNd):
         axes = self._axes
         if padding_mode != "zeros":
             raise ValueError(
-                'Only "zeros" padding mode is supported for '
-                f"{type(self).__name__}"
+                f'Only "zeros" padding mode is supported for {type(self).__name__}'
             )
         super().__init__(
             in_channels,
@@ -251,14 +244,11 @@ class _ConvTransposeNd(_ConvNd):
             dtype,
         )
 
-    def forward(
-        self, input: Tensor, output_size: list[int] | None = None
-    ) -> Tensor:
+    def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
         """`output_size` chooses among the sizes that a stride leaves open."""
         if self.padding_mode != "zeros":
             raise ValueError(
-                "Only `zeros` padding mode is supported for "
-                f"ConvTranspose{self._axes}d"
+                f"Only `zeros` padding mode is supported for ConvTranspose{self._axes}d"
             )
         if output_size is None:
             return self._operator(input, self.output_padding)

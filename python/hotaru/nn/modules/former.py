@@ -31,9 +31,13 @@ class NLLLoss2d(NLLLoss):
     """`NLLLoss`, which takes pictures, too; FutureWarning."""
 
     def __init__(
-        self, weight=None, size_average=None, ignore_index: int = -100,
-        reduce=None, reduction: str = "mean",
-    ) -> None:  # fmt: skip
+        self,
+        weight=None,
+        size_average=None,
+        ignore_index: int = -100,
+        reduce=None,
+        reduction: str = "mean",
+    ) -> None:
         warnings.warn(
             "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as "
             "a drop-in replacement and see https://pytorch.org/docs/main/nn."
@@ -56,9 +60,7 @@ class CrossMapLRN2d(Module):
         self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.local_response_norm(
-            input, self.size, self.alpha, self.beta, self.k
-        )
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

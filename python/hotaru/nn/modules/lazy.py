@@ -12,11 +12,20 @@ from . import batchnorm, conv
 from .linear import Linear
 
 __all__ = [
-    "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d",
-    "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d",
-    "LazyConvTranspose3d", "LazyInstanceNorm1d", "LazyInstanceNorm2d",
-    "LazyInstanceNorm3d", "LazyLinear",
-]  # fmt: skip
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
+    "LazyLinear",
+]
 
 
 class LazyModuleMixin:
@@ -51,8 +60,7 @@ class LazyModuleMixin:
     def initialize_parameters(self, *args, **kwargs) -> None:
         """Makes everything ready for the arguments of the first call."""
         raise NotImplementedError(
-            "initialize_parameters is not implemented for "
-            f"{type(self).__name__}"
+            f"initialize_parameters is not implemented for {type(self).__name__}"
         )
 
     def _apply(self, fn, recurse: bool = True):
@@ -60,9 +68,7 @@ class LazyModuleMixin:
         super()._apply(fn, recurse)
         for name in waiting:
             now = self._buffers[name]
-            self._buffers[name] = UninitializedBuffer(
-                False, now.device, now.dtype
-            )
+            self._buffers[name] = UninitializedBuffer(False, now.device, now.dtype)
         return self
 
     def share_memory(self):
@@ -180,9 +186,8 @@ class _LazyConv(_Lazy):
             )
         inputs, outputs = input.shape[-axes - 1], self.out_channels
         conv._check(
-            inputs, outputs, self.stride, self.padding, self.groups,
-            self.padding_mode,
-        )  # fmt: skip
+            inputs, outputs, self.stride, self.padding, self.groups, self.padding_mode
+        )
         self.in_channels = inputs
         channels = (outputs, inputs // self.groups)
         if self.transposed:

@@ -87,8 +87,7 @@ class Bilinear(Module):
         super().__init__()
         if in1_features <= 0:
             raise ValueError(
-                "in1_features must be > 0, but got "
-                f"(in1_features={in1_features})"
+                f"in1_features must be > 0, but got (in1_features={in1_features})"
             )
         self.in1_features = in1_features
         self.in2_features = in2_features

@@ -13,9 +13,7 @@ from .linear import Linear
 from .loss import _WeightedLoss
 
 _POLICIES = ("accurate", "balanced", "compact", "auto")
-_ACC_DTYPES = (
-    None, hotaru.float16, hotaru.bfloat16, hotaru.float32, hotaru.float64,
-)  # fmt: skip
+_ACC_DTYPES = (None, hotaru.float16, hotaru.bfloat16, hotaru.float32, hotaru.float64)
 
 
 @dataclasses.dataclass
@@ -92,8 +90,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
             )
         if not 0 <= label_smoothing <= 1:
             raise RuntimeError(
-                "expected label_smoothing to be in range [0, 1], got "
-                f"{label_smoothing}"
+                f"expected label_smoothing to be in range [0, 1], got {label_smoothing}"
             )
         self.num_classes = num_classes
         self.out_features = tuple(out_features)

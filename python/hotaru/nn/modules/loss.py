@@ -17,9 +17,7 @@ from .module import Module
 class _Loss(Module):
     """Holds the reduction."""
 
-    def __init__(
-        self, size_average=None, reduce=None, reduction: str = "mean"
-    ) -> None:
+    def __init__(self, size_average=None, reduce=None, reduction: str = "mean") -> None:
         super().__init__()
         if size_average is not None or reduce is not None:
             reduction = legacy_reduction(size_average, reduce)
@@ -51,20 +49,14 @@ class _PlainWeightedLoss(_WeightedLoss):
     """The same with a weight."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return self._loss(
-            input, target, weight=self.weight, reduction=self.reduction
-        )
+        return self._loss(input, target, weight=self.weight, reduction=self.reduction)
 
 
 class _MarginLoss(_Loss):
     """`_loss` of two inputs and a target, with a margin."""
 
     def __init__(
-        self,
-        margin: float = 0.0,
-        size_average=None,
-        reduce=None,
-        reduction="mean",
+        self, margin: float = 0.0, size_average=None, reduce=None, reduction="mean"
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
@@ -91,19 +83,13 @@ class SmoothL1Loss(_Loss):
     """0.5 d² / beta where |d| < beta, else |d| - 0.5 beta."""
 
     def __init__(
-        self,
-        size_average=None,
-        reduce=None,
-        reduction: str = "mean",
-        beta: float = 1.0,
+        self, size_average=None, reduce=None, reduction: str = "mean", beta: float = 1.0
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.smooth_l1_loss(
-            input, target, reduction=self.reduction, beta=self.beta
-        )
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
 class HuberLoss(_Loss):
@@ -258,16 +244,9 @@ class GaussianNLLLoss(_Loss):
         self.full = full
         self.eps = eps
 
-    def forward(
-        self, input: Tensor, target: Tensor, var: Tensor | float
-    ) -> Tensor:
+    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
         return F.gaussian_nll_loss(
-            input,
-            target,
-            var,
-            full=self.full,
-            eps=self.eps,
-            reduction=self.reduction,
+            input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
         )
 
 
@@ -275,11 +254,7 @@ class HingeEmbeddingLoss(_Loss):
     """input where target is 1, max(0, margin - input) where it is -1."""
 
     def __init__(
-        self,
-        margin: float = 1.0,
-        size_average=None,
-        reduce=None,
-        reduction="mean",
+        self, margin: float = 1.0, size_average=None, reduce=None, reduction="mean"
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
@@ -377,9 +352,7 @@ class TripletMarginLoss(_Loss):
         self.eps = eps
         self.swap = swap
 
-    def forward(
-        self, anchor: Tensor, positive: Tensor, negative: Tensor
-    ) -> Tensor:
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         return F.triplet_margin_loss(
             anchor,
             positive,
@@ -415,9 +388,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.margin = margin
         self.swap = swap
 
-    def forward(
-        self, anchor: Tensor, positive: Tensor, negative: Tensor
-    ) -> Tensor:
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         return F.triplet_margin_with_distance_loss(
             anchor,
             positive,
@@ -433,10 +404,7 @@ class CTCLoss(_Loss):
     """Connectionist temporal classification (Graves et al. 2006)."""
 
     def __init__(
-        self,
-        blank: int = 0,
-        reduction: str = "mean",
-        zero_infinity: bool = False,
+        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
     ) -> None:
         super().__init__(reduction=reduction)
         self.blank = blank

@@ -29,11 +29,7 @@ from ._aspects.global_hooks import (
     registered,
 )
 from ._aspects.hooks import HookMixin
-from ._aspects.state import (  # noqa: F401
-    _EXTRA_STATE_KEY_SUFFIX,
-    StateMixin,
-    _IncompatibleKeys,
-)
+from ._aspects.state import _EXTRA_STATE_KEY_SUFFIX, StateMixin, _IncompatibleKeys  # noqa: F401
 from ._aspects.traversal import TraversalMixin
 
 __all__ = [
@@ -126,8 +122,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
     def forward(self, *args, **kwargs):
         """Computes a call's result; every subclass overrides it."""
         raise NotImplementedError(
-            f"Module [{type(self).__name__}] is missing the required "
-            '"forward" function'
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
 
     def __call__(self, *args, **kwargs):
@@ -284,9 +279,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
             TypeError, KeyError: `name` cannot be an attribute, or exists.
             ValueError: `param` is not a leaf of the graph.
         """
-        self._check_name(
-            name, self._members("_parameters", "parameter"), "parameter"
-        )
+        self._check_name(name, self._members("_parameters", "parameter"), "parameter")
         if param is not None:
             if not isinstance(param, Parameter):
                 raise TypeError(
@@ -335,16 +328,12 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
 
     def _members(self, kind: str, what: str) -> dict:
         if kind not in self.__dict__:
-            raise AttributeError(
-                f"cannot assign {what} before Module.__init__() call"
-            )
+            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
         return self.__dict__[kind]
 
     def _check_name(self, name: str, members: dict, what: str) -> None:
         if not isinstance(name, str):
-            raise TypeError(
-                f"{what} name should be a string. Got {typename(name)}"
-            )
+            raise TypeError(f"{what} name should be a string. Got {typename(name)}")
         if hasattr(self, name) and name not in members:
             raise KeyError(f"attribute '{name}' already exists")
         if "." in name:
@@ -402,9 +391,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
 
     # -- conversions with arguments of this class's own ---------------------
 
-    def to_empty(
-        self, *, device: str | _device | int | None, recurse: bool = True
-    ):
+    def to_empty(self, *, device: str | _device | int | None, recurse: bool = True):
         """Moves to `device` without copying: the new values are undefined."""
         return self._apply(lambda t: empty_like(t, device=device), recurse)
 

@@ -30,9 +30,7 @@ class LayerNorm(Module):
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         shape = self.normalized_shape
-        weight = (
-            Parameter(empty(shape, **options)) if elementwise_affine else None
-        )
+        weight = Parameter(empty(shape, **options)) if elementwise_affine else None
         self.register_parameter("weight", weight)
         has_bias = elementwise_affine and bias
         self.register_parameter(
@@ -49,15 +47,11 @@ class LayerNorm(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         weight, bias = weight_and_bias(self)
-        return F.layer_norm(
-            input, self.normalized_shape, weight, bias, self.eps
-        )
+        return F.layer_norm(input, self.normalized_shape, weight, bias, self.eps)
 
     def extra_repr(self) -> str:
         options = show(self, "eps", "elementwise_affine")
-        return (
-            f"{self.normalized_shape}, {options}, bias={self.bias is not None}"
-        )
+        return f"{self.normalized_shape}, {options}, bias={self.bias is not None}"
 
 
 class RMSNorm(Module):
@@ -91,9 +85,7 @@ class RMSNorm(Module):
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.normalized_shape}, " + show(
-            self, "eps", "elementwise_affine"
-        )
+        return f"{self.normalized_shape}, " + show(self, "eps", "elementwise_affine")
 
 
 class GroupNorm(Module):
@@ -125,8 +117,7 @@ class GroupNorm(Module):
         self.register_parameter("weight", weight)
         has_bias = affine and bias
         self.register_parameter(
-            "bias",
-            Parameter(empty(num_channels, **options)) if has_bias else None,
+            "bias", Parameter(empty(num_channels, **options)) if has_bias else None
         )
         self.reset_parameters()
 
@@ -157,9 +148,7 @@ class LocalResponseNorm(Module):
         self.k = k
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.local_response_norm(
-            input, self.size, self.alpha, self.beta, self.k
-        )
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
         return f"{self.size}, " + show(self, "alpha", "beta", "k")

@@ -82,9 +82,7 @@ class ZeroPad2d(ConstantPad2d):
 class ZeroPad3d(ConstantPad3d):
     """(N, C, D, H, W), padded with 0."""
 
-    def __init__(
-        self, padding: int | tuple[int, int, int, int, int, int]
-    ) -> None:
+    def __init__(self, padding: int | tuple[int, int, int, int, int, int]) -> None:
         super().__init__(padding, 0.0)
 
     extra_repr = _Pad.extra_repr
@@ -141,8 +139,7 @@ class _CircularPad(_Pad):
         ranks = (self._axes + 1, self._axes + 2)
         if input.dim() not in ranks:
             raise ValueError(
-                f"expected {ranks[0]}D or {ranks[1]}D input (got "
-                f"{input.dim()}D input)"
+                f"expected {ranks[0]}D or {ranks[1]}D input (got {input.dim()}D input)"
             )
         return F.pad(input, self.padding, self._mode)
 

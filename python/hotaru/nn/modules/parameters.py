@@ -200,9 +200,7 @@ class ParameterDict(Module):
         """
         pairs = pairs_of(parameters, "ParameterDict", "ParametersDict")
         ordered = (OrderedDict, ParameterDict)
-        if isinstance(parameters, Mapping) and not isinstance(
-            parameters, ordered
-        ):
+        if isinstance(parameters, Mapping) and not isinstance(parameters, ordered):
             pairs.sort(key=lambda pair: pair[0])
         for key, value in pairs:
             self[key] = value

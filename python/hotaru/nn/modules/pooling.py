@@ -43,9 +43,7 @@ class _MaxPool(Module):
         )
 
     def extra_repr(self) -> str:
-        return show(
-            self, "kernel_size", "stride", "padding", "dilation", "ceil_mode"
-        )
+        return show(self, "kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
 
 class MaxPool1d(_MaxPool):
@@ -212,11 +210,7 @@ class _LPPool(Module):
     """(sum of x^norm_type over each window)^(1 / norm_type)."""
 
     def __init__(
-        self,
-        norm_type: float,
-        kernel_size,
-        stride=None,
-        ceil_mode: bool = False,
+        self, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False
     ) -> None:
         super().__init__()
         self.norm_type = norm_type
@@ -226,11 +220,7 @@ class _LPPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return self._pool(
-            input,
-            float(self.norm_type),
-            self.kernel_size,
-            self.stride,
-            self.ceil_mode,
+            input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
         )
 
     def extra_repr(self) -> str:
@@ -269,12 +259,7 @@ class _MaxUnpool(Module):
 
     def forward(self, input: Tensor, indices: Tensor, output_size=None):
         return self._unpool(
-            input,
-            indices,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            output_size,
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
 
     def extra_repr(self) -> str:
@@ -321,9 +306,7 @@ class _FractionalMaxPool(Module):
         _random_samples: Tensor | None = None,
     ) -> None:
         super().__init__()
-        if self.axes == 3 and not all(
-            size > 0 for size in ntuple(kernel_size, 3)
-        ):
+        if self.axes == 3 and not all(size > 0 for size in ntuple(kernel_size, 3)):
             raise ValueError(
                 f"kernel_size must be greater than 0, but got {kernel_size}"
             )

@@ -30,8 +30,7 @@ class Unflatten(Module):
         super().__init__()
         if not isinstance(dim, int):
             raise TypeError(
-                "expected `dim` to be an int, but found type "
-                f"{type(dim).__name__}"
+                f"expected `dim` to be an int, but found type {type(dim).__name__}"
             )
         if not isinstance(unflattened_size, (tuple, list)):
             raise TypeError(
@@ -139,6 +138,4 @@ class Fold(Module):
         )
 
     def extra_repr(self) -> str:
-        return show(
-            self, "output_size", "kernel_size", "dilation", "padding", "stride"
-        )
+        return show(self, "output_size", "kernel_size", "dilation", "padding", "stride")

@@ -48,15 +48,11 @@ def check_mode(mode: str, known) -> None:
         raise ValueError(f"Unrecognized RNN mode: {mode}")
 
 
-def check_sizes(
-    input: Tensor, batch_sizes: Tensor | None, input_size: int
-) -> None:
+def check_sizes(input: Tensor, batch_sizes: Tensor | None, input_size: int) -> None:
     """RuntimeError for another rank or last size of the input."""
     rank = 2 if batch_sizes is not None else 3
     if input.dim() != rank:
-        raise RuntimeError(
-            f"input must have {rank} dimensions, got {input.dim()}"
-        )
+        raise RuntimeError(f"input must have {rank} dimensions, got {input.dim()}")
     if input.size(-1) != input_size:
         raise RuntimeError(
             "input.size(-1) must be equal to input_size. "
@@ -123,10 +119,7 @@ class RNNBase(Module):
         for layer in range(num_layers):
             columns = input_size if layer == 0 else output * directions
             for direction in range(directions):
-                shapes = {
-                    "weight_ih": (rows, columns),
-                    "weight_hh": (rows, output),
-                }
+                shapes = {"weight_ih": (rows, columns), "weight_hh": (rows, output)}
                 if bias:
                     shapes.update(bias_ih=(rows,), bias_hh=(rows,))
                 if proj_size > 0:
@@ -137,9 +130,7 @@ class RNNBase(Module):
                         name + suffix, Parameter(empty(shape, **options))
                     )
                 self._all_weights.append([name + suffix for name in shapes])
-        self._flat_weights_names = [
-            n for names in self._all_weights for n in names
-        ]
+        self._flat_weights_names = [n for names in self._all_weights for n in names]
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -184,9 +175,7 @@ class RNNBase(Module):
             return [params[name] for name in self._flat_weights_names]
         except KeyError:
             # A parameter was replaced by a plain tensor.
-            return [
-                getattr(self, name, None) for name in self._flat_weights_names
-            ]
+            return [getattr(self, name, None) for name in self._flat_weights_names]
 
     def __prepare_scriptable__(self):
         if given_weights(self) is not None:
@@ -204,9 +193,7 @@ class RNNBase(Module):
     @property
     def all_weights(self) -> list[list[Tensor]]:
         """The parameters, a list for each layer and direction."""
-        return [
-            [getattr(self, n) for n in names] for names in self._all_weights
-        ]
+        return [[getattr(self, n) for n in names] for names in self._all_weights]
 
     # -- checks ------------------------------------------------------------
 
@@ -222,9 +209,7 @@ class RNNBase(Module):
         self, input: Tensor, batch_sizes: Tensor | None
     ) -> tuple[int, int, int]:
         """Shape of the cell state that goes with `input`."""
-        return self._state_shape(
-            self._batch_of(input, batch_sizes), self.hidden_size
-        )
+        return self._state_shape(self._batch_of(input, batch_sizes), self.hidden_size)
 
     def _output_size(self) -> int:
         return self.proj_size if self.proj_size > 0 else self.hidden_size
@@ -265,9 +250,7 @@ class RNNBase(Module):
     ) -> None:
         """RuntimeError if the state's shape is not the expected one."""
         if hx.size() != expected_hidden_size:
-            raise RuntimeError(
-                msg.format(expected_hidden_size, list(hx.size()))
-            )
+            raise RuntimeError(msg.format(expected_hidden_size, list(hx.size())))
 
     def check_forward_args(
         self, input: Tensor, hidden: Tensor, batch_sizes: Tensor | None
@@ -329,9 +312,7 @@ class RNNBase(Module):
     # The state of an RNN or GRU is a list of one tensor here, that of an LSTM
     # a list of two, and none is an empty list.
 
-    def forward(
-        self, input: Tensor, hx: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Returns (output, last state); packed output for packed input."""
         states: list[Tensor] = [] if hx is None else [hx]
         results = self._run(input, states)
@@ -360,9 +341,7 @@ class RNNBase(Module):
         output = results[0].squeeze(0 if self.batch_first else 1)
         return [output] + [state.squeeze(1) for state in results[1:]]
 
-    def _zero_states(
-        self, input: Tensor, batch_sizes: Tensor | None
-    ) -> list[Tensor]:
+    def _zero_states(self, input: Tensor, batch_sizes: Tensor | None) -> list[Tensor]:
         hidden = zeros(
             self.get_expected_hidden_size(input, batch_sizes),
             dtype=input.dtype,
@@ -377,9 +356,7 @@ class RNNBase(Module):
         )
         return [hidden, cell]
 
-    def _call_operator(
-        self, input: Tensor, states: list[Tensor]
-    ) -> list[Tensor]:
+    def _call_operator(self, input: Tensor, states: list[Tensor]) -> list[Tensor]:
         if hotaru.jit.is_scripting():
             weights = self._flat_weights
         else:
@@ -447,9 +424,7 @@ class RNNBase(Module):
 
 def _check_options(typed: dict, num_layers, dropout, proj_size) -> None:
     """`typed` has a value and its type for each name; ints are sizes."""
-    is_number = isinstance(dropout, (int, float)) and not isinstance(
-        dropout, bool
-    )
+    is_number = isinstance(dropout, (int, float)) and not isinstance(dropout, bool)
     if not is_number or not 0 <= dropout <= 1:
         raise ValueError(
             "dropout should be a number in range [0, 1] representing the "
@@ -466,8 +441,7 @@ def _check_options(typed: dict, num_layers, dropout, proj_size) -> None:
     for name, (value, kind) in typed.items():
         if not isinstance(value, kind):
             raise TypeError(
-                f"{name} should be of type {kind.__name__}, got: "
-                f"{type(value).__name__}"
+                f"{name} should be of type {kind.__name__}, got: {type(value).__name__}"
             )
         if kind is int and value <= 0:
             raise ValueError(f"{name} must be greater than zero")
@@ -475,8 +449,7 @@ def _check_options(typed: dict, num_layers, dropout, proj_size) -> None:
         raise ValueError("num_layers must be greater than zero")
     if proj_size < 0:
         raise ValueError(
-            "proj_size should be a positive integer or zero to disable "
-            "projections"
+            "proj_size should be a positive integer or zero to disable projections"
         )
     if proj_size >= typed["hidden_size"][0]:
         raise ValueError("proj_size has to be smaller than hidden_size")
@@ -506,8 +479,7 @@ class RNN(RNNBase):
             raise ValueError(_NO_PROJECTION)
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(
-                f"Unknown nonlinearity '{nonlinearity}'. "
-                "Select from 'tanh' or 'relu'."
+                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
             )
         super().__init__(
             f"RNN_{nonlinearity.upper()}",
@@ -545,10 +517,7 @@ class LSTM(RNNBase):
         super().__init__("LSTM", *args, **kwargs)
 
     def check_forward_args(
-        self,
-        input: Tensor,
-        hidden: tuple[Tensor, Tensor],
-        batch_sizes: Tensor | None,
+        self, input: Tensor, hidden: tuple[Tensor, Tensor], batch_sizes: Tensor | None
     ) -> None:
         """Raises if something is wrong with the input or one of the states."""
         self.check_input(input, batch_sizes)
@@ -560,9 +529,7 @@ class LSTM(RNNBase):
         """Both states with their batch in another order; None keeps it."""
         if permutation is None:
             return hx
-        return hx[0].index_select(1, permutation), hx[1].index_select(
-            1, permutation
-        )
+        return hx[0].index_select(1, permutation), hx[1].index_select(1, permutation)
 
     def forward(
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None

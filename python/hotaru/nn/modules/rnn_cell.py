@@ -68,8 +68,7 @@ class RNNCellBase(Module):
 
     def _report_rank(self, what: str, tensor: Tensor) -> None:
         raise ValueError(
-            f"{self._name}: Expected {what} to be 1D or 2D, got "
-            f"{tensor.dim()}D instead"
+            f"{self._name}: Expected {what} to be 1D or 2D, got {tensor.dim()}D instead"
         )
 
     def extra_repr(self) -> str:
@@ -105,21 +104,11 @@ class RNNCell(RNNCellBase):
         rows, state = self._prepare(input, hx, "hidden")
         if self.nonlinearity == "tanh":
             out = ops.rnn_tanh_cell(
-                rows,
-                state,
-                self.weight_ih,
-                self.weight_hh,
-                self.bias_ih,
-                self.bias_hh,
+                rows, state, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
             )
         else:
             out = ops.rnn_relu_cell(
-                rows,
-                state,
-                self.weight_ih,
-                self.weight_hh,
-                self.bias_ih,
-                self.bias_hh,
+                rows, state, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
             )
         return out if input.dim() == 2 else out.squeeze(0)
 
@@ -142,12 +131,7 @@ class GRUCell(RNNCellBase):
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         rows, state = self._prepare(input, hx, "hidden")
         out = ops.gru_cell(
-            rows,
-            state,
-            self.weight_ih,
-            self.weight_hh,
-            self.bias_ih,
-            self.bias_hh,
+            rows, state, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
         )
         return out if input.dim() == 2 else out.squeeze(0)
 

@@ -106,10 +106,7 @@ class Embedding(_Table):
 
     def extra_repr(self) -> str:
         text = self._options(
-            padding_idx=None,
-            max_norm=None,
-            norm_type=2,
-            scale_grad_by_freq=False,
+            padding_idx=None, max_norm=None, norm_type=2, scale_grad_by_freq=False
         )
         return text + (", sparse=True" if self.sparse else "")
 
@@ -164,9 +161,7 @@ class EmbeddingBag(_Table):
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
-        self.padding_idx = self._padding_row(
-            padding_idx, num_embeddings, "padding_idx"
-        )
+        self.padding_idx = self._padding_row(padding_idx, num_embeddings, "padding_idx")
         self.mode = mode
         self.sparse = sparse
         self.include_last_offset = include_last_offset
@@ -193,14 +188,10 @@ class EmbeddingBag(_Table):
         )
 
     def extra_repr(self) -> str:
-        text = self._options(
-            max_norm=None, norm_type=2, scale_grad_by_freq=False
-        )
+        text = self._options(max_norm=None, norm_type=2, scale_grad_by_freq=False)
         text += f", mode={self.mode!r}"
         return text + (
-            ""
-            if self.padding_idx is None
-            else f", padding_idx={self.padding_idx}"
+            "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
         )
 
     @classmethod
@@ -217,6 +208,4 @@ class EmbeddingBag(_Table):
 
 def _need_matrix(embeddings: Tensor) -> None:
     if embeddings.dim() != 2:
-        raise AssertionError(
-            "Embeddings parameter is expected to be 2-dimensional"
-        )
+        raise AssertionError("Embeddings parameter is expected to be 2-dimensional")

@@ -137,9 +137,7 @@ class TransformerDecoderLayer(_Layer):
     ) -> Tensor:
         """`tgt` (T, N, E), memory (S, N, E); masks as in the attention."""
         x = self.norm1(tgt) if self.norm_first else tgt
-        x = tgt + self._sa_block(
-            x, tgt_mask, tgt_key_padding_mask, tgt_is_causal
-        )
+        x = tgt + self._sa_block(x, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
         if not self.norm_first:
             x = self.norm1(x)
         attended = self.multihead_attn(
@@ -165,9 +163,7 @@ class _Stack(Module):
         self, layer: Module, num_layers: int, norm: Module | None = None
     ) -> None:
         super().__init__()
-        self.layers = ModuleList(
-            [copy.deepcopy(layer) for _ in range(num_layers)]
-        )
+        self.layers = ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
         self.num_layers = num_layers
         self.norm = norm
 
@@ -191,10 +187,7 @@ def _keeps_padding(layer) -> str:
             not attention._qkv_same_embed_dim,
             ".self_attn._qkv_same_embed_dim was not True",
         ),
-        (
-            attention.in_proj_bias is None,
-            ".self_attn was passed bias=False",
-        ),
+        (attention.in_proj_bias is None, ".self_attn was passed bias=False"),
         (not known, ".activation_relu_or_gelu was not True"),
         (
             layer.norm1.eps != layer.norm2.eps,
@@ -370,16 +363,12 @@ class Transformer(Module):
             self.encoder = custom_encoder
         else:
             layer = TransformerEncoderLayer(*layer_args, **options)
-            self.encoder = TransformerEncoder(
-                layer, num_encoder_layers, final_norm()
-            )
+            self.encoder = TransformerEncoder(layer, num_encoder_layers, final_norm())
         if custom_decoder is not None:
             self.decoder = custom_decoder
         else:
             layer = TransformerDecoderLayer(*layer_args, **options)
-            self.decoder = TransformerDecoder(
-                layer, num_decoder_layers, final_norm()
-            )
+            self.decoder = TransformerDecoder(layer, num_decoder_layers, final_norm())
         for param in self.parameters():
             if param.dim() > 1:
                 init.xavier_uniform_(param)
@@ -432,9 +421,7 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(
-        sz: int,
-        device: hotaru.device | None = None,
-        dtype: hotaru.dtype | None = None,
+        sz: int, device: hotaru.device | None = None, dtype: hotaru.dtype | None = None
     ) -> Tensor:
         """(sz, sz) with -inf above the diagonal and 0 elsewhere."""
         full = hotaru.full((sz, sz), float("-inf"), dtype=dtype, device=device)

@@ -58,6 +58,4 @@ class UpsamplingBilinear2d(Upsample):
     """Bilinear resampling of (N, C, H, W) with aligned corners."""
 
     def __init__(self, size=None, scale_factor=None) -> None:
-        super().__init__(
-            size, scale_factor, mode="bilinear", align_corners=True
-        )
+        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

@@ -10,11 +10,7 @@ from ... import device, distributed, is_grad_enabled
 from ...distributed import reducer
 from ...distributed.algorithms.ddp_comm_hooks import default_hooks
 from ...distributed.algorithms.join import Join, Joinable
-from ...distributed.algorithms.join_module import (
-    JoinModule,
-    common_rank,
-    take_part,
-)
+from ...distributed.algorithms.join_module import JoinModule, common_rank, take_part
 from ...futures import Future
 from ..modules import Embedding, EmbeddingBag, Module
 from .data_parallel import index_of, moved
@@ -45,15 +41,25 @@ class DistributedDataParallel(Module):
     """
 
     def __init__(
-        self, module: Module, device_ids=None, output_device=None, dim: int = 0,
-        broadcast_buffers: bool = True, init_sync: bool = True,
-        process_group=None, bucket_cap_mb=None,
-        find_unused_parameters: bool = False, check_reduction: bool = False,
-        gradient_as_bucket_view: bool = False, static_graph: bool = False,
-        delay_all_reduce_named_params=None, param_to_hook_all_reduce=None,
-        mixed_precision=None, device_mesh=None,
+        self,
+        module: Module,
+        device_ids=None,
+        output_device=None,
+        dim: int = 0,
+        broadcast_buffers: bool = True,
+        init_sync: bool = True,
+        process_group=None,
+        bucket_cap_mb=None,
+        find_unused_parameters: bool = False,
+        check_reduction: bool = False,
+        gradient_as_bucket_view: bool = False,
+        static_graph: bool = False,
+        delay_all_reduce_named_params=None,
+        param_to_hook_all_reduce=None,
+        mixed_precision=None,
+        device_mesh=None,
         skip_all_reduce_unused_params=False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         if process_group is not None and device_mesh is not None:
             raise RuntimeError(
@@ -246,9 +252,11 @@ class DistributedDataParallel(Module):
         module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
 
     def join(
-        self, divide_by_initial_world_size: bool = True, enable: bool = True,
+        self,
+        divide_by_initial_world_size: bool = True,
+        enable: bool = True,
         throw_on_early_termination: bool = False,
-    ):  # fmt: skip
+    ):
         """A context around a loop over different amounts of data.
 
         Gradients are divided by the number of processes, or by how many still
@@ -281,9 +289,7 @@ class DistributedDataParallel(Module):
                 "passed process_group argument to DDP constructor"
             )
         state = dict(self.__dict__)
-        for name in (
-            "process_group", "reducer", "_parameters_taken", "_buffers_taken",
-        ):  # fmt: skip
+        for name in ("process_group", "reducer", "_parameters_taken", "_buffers_taken"):
             del state[name]
         return state
 
@@ -315,8 +321,7 @@ class DistributedDataParallel(Module):
             "static_graph": self.static_graph,
             "num_parameter_tensors": len(self._parameters_taken),
             "bucket_sizes": [
-                sum(p.nbytes for p in b.parameters)
-                for b in self.reducer.buckets
+                sum(p.nbytes for p in b.parameters) for b in self.reducer.buckets
             ],
         }
 
@@ -346,8 +351,11 @@ def _check_hook(hook) -> None:
     none = inspect.Parameter.empty
     bucket = signature.parameters.get("bucket")
     if bucket is not None and bucket.annotation not in (
-        none, reducer.GradBucket, "GradBucket", "dist.GradBucket",
-    ):  # fmt: skip
+        none,
+        reducer.GradBucket,
+        "GradBucket",
+        "dist.GradBucket",
+    ):
         raise ValueError(
             "Communication hook: bucket annotation should be dist.GradBucket."
         )
@@ -376,9 +384,7 @@ def _devices_of(module: Module, device_ids) -> list[int]:
     if not device_ids:
         return []
     if len(device_ids) > 1:
-        raise ValueError(
-            "device_ids can only be None or contain a single element."
-        )
+        raise ValueError("device_ids can only be None or contain a single element.")
     places = {p.device for p in module.parameters()}
     if kinds == {"cpu"} or len(places) > 1:
         raise ValueError(

@@ -65,8 +65,9 @@ def gather(outputs, target_device, dim: int = 0):
 def _gathered(values: list, place, dim: int):
     first = values[0]
     if isinstance(first, Tensor):
-        parts = [v.to(place).reshape(1) if v.dim() == 0 else v.to(place)
-                 for v in values]  # fmt: skip
+        parts = [
+            v.to(place).reshape(1) if v.dim() == 0 else v.to(place) for v in values
+        ]
         return cat(parts, dim)
     if first is None:
         return None
@@ -74,8 +75,7 @@ def _gathered(values: list, place, dim: int):
         if any(len(v) != len(first) for v in values):
             raise ValueError("All dicts must have the same number of keys")
         return type(first)(
-            (key, _gathered([v[key] for v in values], place, dim))
-            for key in first
+            (key, _gathered([v[key] for v in values], place, dim)) for key in first
         )
     joined = (_gathered(list(row), place, dim) for row in zip(*values))
     return type(first)(*joined) if _named(first) else type(first)(joined)

@@ -7,10 +7,4 @@ from ...ao.nn import qat as _home
 from ...ao.nn.qat import *
 from ...ao.nn.qat import __all__ as __all__
 
-_share_parts(
-    __package__,
-    _home,
-    (
-        "dynamic", "modules",
-    ),
-)  # fmt: skip
+_share_parts(__package__, _home, ("dynamic", "modules"))

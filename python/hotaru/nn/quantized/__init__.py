@@ -7,10 +7,4 @@ from ...ao.nn import quantized as _home
 from ...ao.nn.quantized import *
 from ...ao.nn.quantized import __all__ as __all__
 
-_share_parts(
-    __package__,
-    _home,
-    (
-        "dynamic", "functional", "modules",
-    ),
-)  # fmt: skip
+_share_parts(__package__, _home, ("dynamic", "functional", "modules"))

@@ -36,8 +36,7 @@ class NamedMemberAccessor:
             found = member_of(parent, last)
             if not isinstance(found, Module):
                 raise TypeError(
-                    f"submodule `{last}`: {found} is not an instance of "
-                    "torch.nn.Module"
+                    f"submodule `{last}`: {found} is not an instance of torch.nn.Module"
                 )
             self._known[name] = found
         return self._known[name]
@@ -100,9 +99,7 @@ class NamedMemberAccessor:
 
     def named_tensors(self, remove_duplicate: bool = True):
         """Parameters and buffers with their names."""
-        yield from self.module.named_parameters(
-            remove_duplicate=remove_duplicate
-        )
+        yield from self.module.named_parameters(remove_duplicate=remove_duplicate)
         yield from self.module.named_buffers(remove_duplicate=remove_duplicate)
 
     def check_keys(self, keys) -> tuple[list[str], list[str]]:

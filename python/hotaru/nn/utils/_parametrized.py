@@ -72,9 +72,7 @@ def add_property(module, name: str) -> None:
         if not cache_depth:
             return parametrization()
         if hotaru.jit.is_tracing():
-            raise RuntimeError(
-                "Cannot trace a model while caching parametrizations."
-            )
+            raise RuntimeError("Cannot trace a model while caching parametrizations.")
         key = (id(self), name)
         if key not in cache:
             cache[key] = parametrization()

@@ -56,8 +56,7 @@ def call_for_per_sample_grads(
 def _check(module, batch_size, loss_reduction) -> None:
     if loss_reduction not in ("sum", "mean"):
         raise RuntimeError(
-            "Expected loss_reduction argument to be sum or mean, got "
-            f"{loss_reduction}"
+            f"Expected loss_reduction argument to be sum or mean, got {loss_reduction}"
         )
     if not isinstance(module, Module):
         raise RuntimeError(

@@ -12,9 +12,7 @@ def _validate_pruning_amount_init(amount) -> None:
     [0, 1] and a negative count.
     """
     if not isinstance(amount, numbers.Real):
-        raise TypeError(
-            f"Invalid type for amount: {amount}. Must be int or float."
-        )
+        raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
     highest = float("inf") if isinstance(amount, numbers.Integral) else 1.0
     if not 0 <= amount <= highest:
         raise ValueError(

@@ -104,17 +104,14 @@ class BasePruningMethod(ABC):
             )
         if default_mask is None:
             default_mask = hotaru.ones_like(t)
-        return t * self.compute_mask(
-            importance_scores, default_mask=default_mask
-        )
+        return t * self.compute_mask(importance_scores, default_mask=default_mask)
 
     def remove(self, module: Module) -> None:
         """Makes the pruned tensor the parameter; the hook itself stays."""
         name = self._tensor_name
         if name is None:
             raise AssertionError(
-                f"Module {module} has to be pruned before pruning can be "
-                "removed"
+                f"Module {module} has to be pruned before pruning can be removed"
             )
         pruned = self.apply_mask(module)
         if hasattr(module, name):
@@ -166,9 +163,7 @@ class PruningContainer(BasePruningMethod):
         """Appends one; TypeError, ValueError if it prunes something else."""
         if method is not None:
             if not isinstance(method, BasePruningMethod):
-                raise TypeError(
-                    f"{type(method)} is not a BasePruningMethod subclass"
-                )
+                raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
             if self._tensor_name != method._tensor_name:
                 raise ValueError(
                     "Can only add pruning methods acting on the parameter "
@@ -213,9 +208,7 @@ def _left(method: BasePruningMethod, t: Tensor, mask: Tensor):
         )
     dim = method.dim if method.dim >= 0 else method.dim + t.dim()
     if dim < 0:
-        raise IndexError(
-            f"Index is out of bounds for tensor with dimensions {t.dim()}"
-        )
+        raise IndexError(f"Index is out of bounds for tensor with dimensions {t.dim()}")
     others = [axis for axis in range(t.dim()) if axis != dim]
     everything[dim] = mask.sum(dim=others) != 0
     return tuple(everything)
@@ -386,7 +379,13 @@ class CustomFromMask(BasePruningMethod):
 
 # Their names are those of the module that offers them.
 for _type in (
-    BasePruningMethod, PruningContainer, Identity, RandomUnstructured,
-    L1Unstructured, RandomStructured, LnStructured, CustomFromMask,
-):  # fmt: skip
+    BasePruningMethod,
+    PruningContainer,
+    Identity,
+    RandomUnstructured,
+    L1Unstructured,
+    RandomStructured,
+    LnStructured,
+    CustomFromMask,
+):
     _type.__module__ = "hotaru.nn.utils.prune"

@@ -28,9 +28,7 @@ def get_total_norm(
     if has_torch_function(tensors):  # one message for those in parts
         norms = hotaru._foreach_norm(tensors, norm_type)
     else:
-        norms = [
-            ops.linalg_vector_norm(t, norm_type).to(device) for t in tensors
-        ]
+        norms = [ops.linalg_vector_norm(t, norm_type).to(device) for t in tensors]
     total = ops.linalg_vector_norm(hotaru.stack(norms), norm_type)
     if error_if_nonfinite and bool((total.isnan() | total.isinf()).item()):
         raise RuntimeError(
@@ -71,9 +69,7 @@ def clip_grad_norm_(
         # An iterator would be used up by the first pass.
         parameters = list(parameters)
     with no_grad():
-        total = get_total_norm(
-            _grads(parameters), norm_type, error_if_nonfinite
-        )
+        total = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite)
         clip_grads_with_norm_(parameters, max_norm, total)
     return total
 
@@ -92,9 +88,7 @@ def clip_grad_norm(
         FutureWarning,
         stacklevel=2,
     )
-    return clip_grad_norm_(
-        parameters, max_norm, norm_type, error_if_nonfinite, foreach
-    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 def clip_grad_value_(

@@ -11,14 +11,14 @@ from ..modules import Module
 from ..parameter import Parameter
 
 __all__ = [
-    "fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval",
+    "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights",
+    "fuse_linear_bn_eval",
     "fuse_linear_bn_weights",
-]  # fmt: skip
+]
 
 
-def fuse_conv_bn_eval(
-    conv: Module, bn: Module, transpose: bool = False
-) -> Module:
+def fuse_conv_bn_eval(conv: Module, bn: Module, transpose: bool = False) -> Module:
     """A copy of `conv` that does what `conv` and then `bn` do.
 
     Args:
@@ -83,9 +83,7 @@ def _fused(module: Module, bn: Module, fuse, *options) -> Module:
     if module.training or bn.training:
         raise AssertionError("Fusion only for eval!")
     if bn.running_mean is None or bn.running_var is None:
-        raise AssertionError(
-            "bn.running_mean and bn.running_var must not be None"
-        )
+        raise AssertionError("bn.running_mean and bn.running_var must not be None")
     fused = copy.deepcopy(module)
     fused.weight, fused.bias = with_norm(fused, bn, fuse, *options)
     return fused

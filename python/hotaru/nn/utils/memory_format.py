@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from ..modules import (
-    Conv2d,
-    Conv3d,
-    ConvTranspose2d,
-    ConvTranspose3d,
-    Module,
-)
+from ..modules import Conv2d, Conv3d, ConvTranspose2d, ConvTranspose3d, Module
 
-__all__ = [
-    "convert_conv2d_weight_memory_format",
-    "convert_conv3d_weight_memory_format",
-]
+__all__ = ["convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format"]
 
 
 def convert_conv2d_weight_memory_format(module: Module, memory_format):

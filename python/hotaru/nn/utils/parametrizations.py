@@ -12,12 +12,7 @@ import hotaru
 
 from ... import Tensor, no_grad
 from .. import functional as F
-from ..modules import (
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
-    Module,
-)
+from ..modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, Module
 from . import parametrize
 from .spectral_norm import check_iterations
 
@@ -63,8 +58,7 @@ class _Orthogonal(Module):
         # freedom than unitary matrices.
         if weight.is_complex() and orthogonal_map is _OrthMaps.householder:
             raise ValueError(
-                "The householder parametrization does not support complex "
-                "tensors."
+                "The householder parametrization does not support complex tensors."
             )
         self.shape = weight.shape
         self.orthogonal_map = orthogonal_map
@@ -96,8 +90,7 @@ class _Orthogonal(Module):
         else:
             eye = hotaru.eye(rows, dtype=skew.dtype, device=skew.device)
             q = hotaru.linalg.solve(
-                hotaru.add(eye, skew, alpha=-0.5),
-                hotaru.add(eye, skew, alpha=0.5),
+                hotaru.add(eye, skew, alpha=-0.5), hotaru.add(eye, skew, alpha=0.5)
             )
         return q if rows == columns else q[..., :columns]
 
@@ -155,11 +148,7 @@ def _completed(tall: Tensor) -> Tensor:
     if rows == columns:
         return tall.clone() if _is_orthogonal(tall) else _orthogonalized(tall)
     more = hotaru.randn(
-        *tall.shape[:-2],
-        rows,
-        rows - columns,
-        dtype=tall.dtype,
-        device=tall.device,
+        *tall.shape[:-2], rows, rows - columns, dtype=tall.dtype, device=tall.device
     )
     return _orthogonalized(hotaru.cat([tall, more], dim=-1))
 
@@ -226,9 +215,7 @@ class _WeightNorm(Module):
         return hotaru.norm_except_dim(weight, 2, self.dim), weight
 
 
-def weight_norm(
-    module: Module, name: str = "weight", dim: int | None = 0
-) -> Module:
+def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """Splits a weight into its norm, `original0`, and direction, `original1`.
 
     Args:
@@ -239,9 +226,7 @@ def weight_norm(
     Raises:
         ValueError: no such tensor.
     """
-    parametrize.register_parametrization(
-        module, name, _WeightNorm(dim), unsafe=True
-    )
+    parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
     def take_state_of_hook(state_dict, prefix, *_) -> None:
         keys = [f"{prefix}{name}_{part}" for part in "gv"]
@@ -287,8 +272,7 @@ class _SpectralNorm(Module):
     def _reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
         if weight.ndim <= 1:
             raise AssertionError(
-                "Expected weight to have more than 1 dimension, got "
-                f"{weight.ndim}"
+                f"Expected weight to have more than 1 dimension, got {weight.ndim}"
             )
         return weight.movedim(self.dim, 0).flatten(1)
 

@@ -16,10 +16,14 @@ from ..parameter import Parameter
 from . import _parametrized
 
 __all__ = [
-    "ParametrizationList", "cached", "is_parametrized",
-    "register_parametrization", "remove_parametrizations",
-    "transfer_parametrizations_and_params", "type_before_parametrizations",
-]  # fmt: skip
+    "ParametrizationList",
+    "cached",
+    "is_parametrized",
+    "register_parametrization",
+    "remove_parametrizations",
+    "transfer_parametrizations_and_params",
+    "type_before_parametrizations",
+]
 
 
 @contextmanager
@@ -60,9 +64,7 @@ class ParametrizationList(ModuleList):
         unsafe: bool = False,
     ) -> None:
         if len(modules) == 0:
-            raise ValueError(
-                "ParametrizationList requires one or more modules."
-            )
+            raise ValueError("ParametrizationList requires one or more modules.")
         super().__init__(modules)
         self.unsafe = unsafe
         shape, dtype = original.shape, original.dtype
@@ -153,8 +155,7 @@ class ParametrizationList(ModuleList):
     def _store(self, value) -> None:
         if not isinstance(value, Tensor):
             raise ValueError(
-                "`right_inverse` should return a tensor. "
-                f"Got {type(value).__name__}"
+                f"`right_inverse` should return a tensor. Got {type(value).__name__}"
             )
         if value.dtype != self.original.dtype:
             raise ValueError(
@@ -213,11 +214,7 @@ def _register(module: Module, name: str, tensor: Tensor) -> None:
 
 
 def register_parametrization(
-    module: Module,
-    tensor_name: str,
-    parametrization: Module,
-    *,
-    unsafe: bool = False,
+    module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> Module:
     """Makes a parameter or buffer the result of `parametrization`; behind those
     it has already. Assigning to it calls their `right_inverse`.
@@ -351,9 +348,7 @@ def remove_parametrizations(
 
 def type_before_parametrizations(module: Module) -> type:
     """The module's class without parametrizations."""
-    return (
-        type(module).__bases__[0] if is_parametrized(module) else type(module)
-    )
+    return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
 def transfer_parametrizations_and_params(

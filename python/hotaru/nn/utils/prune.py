@@ -47,10 +47,7 @@ def random_unstructured(module: Module, name: str, amount: float) -> Module:
 
 
 def l1_unstructured(
-    module: Module,
-    name: str,
-    amount: float,
-    importance_scores: Tensor | None = None,
+    module: Module, name: str, amount: float, importance_scores: Tensor | None = None
 ) -> Module:
     """Prunes `amount` entries (a fraction if it is a float) of the least
     magnitude, of the tensor or of `importance_scores`.
@@ -61,9 +58,7 @@ def l1_unstructured(
     return module
 
 
-def random_structured(
-    module: Module, name: str, amount: float, dim: int
-) -> Module:
+def random_structured(module: Module, name: str, amount: float, dim: int) -> Module:
     """Prunes `amount` channels (a fraction if it is a float) along an axis at
     random.
     """
@@ -106,9 +101,7 @@ def global_unstructured(
         raise TypeError("global_unstructured(): parameters is not an Iterable")
     scores = {} if importance_scores is None else importance_scores
     if not isinstance(scores, dict):
-        raise TypeError(
-            "global_unstructured(): importance_scores must be of type dict"
-        )
+        raise TypeError("global_unstructured(): importance_scores must be of type dict")
     chosen = [(m, name, getattr(m, name)) for m, name in parameters]
     joined = parameters_to_vector(
         [scores.get((m, name), tensor) for m, name, tensor in chosen]

@@ -12,8 +12,7 @@ from ... import Tensor, ops
 
 class PackedSequence(
     namedtuple(
-        "PackedSequence",
-        ["data", "batch_sizes", "sorted_indices", "unsorted_indices"],
+        "PackedSequence", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"]
     )
 ):
     """A batch without padding: all first steps, then all second steps, ….
@@ -33,9 +32,7 @@ class PackedSequence(
         if batch_sizes is None:
             # An early calling convention: one pair.
             if not isinstance(data, (list, tuple)) or len(data) != 2:
-                raise AssertionError(
-                    "Expected data to be a list or tuple of length 2"
-                )
+                raise AssertionError("Expected data to be a list or tuple of length 2")
             data, batch_sizes = data
         elif batch_sizes.device.type != "cpu":
             raise ValueError(
@@ -44,9 +41,7 @@ class PackedSequence(
                 "They should be instantiated by functions like pack_sequence "
                 "and pack_padded_sequences in nn.utils.rnn. "
             )
-        return super().__new__(
-            cls, data, batch_sizes, sorted_indices, unsorted_indices
-        )
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args, **kwargs) -> PackedSequence:
         """As `Tensor.to` on the data; the orders follow to its device."""
@@ -207,8 +202,7 @@ def pad_sequence(
         )
     if padding_side not in ("left", "right"):
         raise RuntimeError(
-            "Expected padding_side to be one of left or right, but got "
-            f"{padding_side}."
+            f"Expected padding_side to be one of left or right, but got {padding_side}."
         )
     sequences = list(sequences)
     if not sequences:
@@ -238,8 +232,7 @@ def unpad_sequence(
     if not batch_first:
         padded_sequences = padded_sequences.transpose(0, 1)
     return [
-        sequence[: int(length)]
-        for sequence, length in zip(padded_sequences, lengths)
+        sequence[: int(length)] for sequence, length in zip(padded_sequences, lengths)
     ]
 
 

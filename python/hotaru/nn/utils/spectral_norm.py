@@ -10,18 +10,16 @@ import hotaru
 
 from ... import Tensor, no_grad
 from .. import functional as F
-from ..modules import (
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
-    Module,
-)
+from ..modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, Module
 from ..parameter import Parameter, is_lazy
 
 __all__ = [
-    "SpectralNorm", "SpectralNormLoadStateDictPreHook",
-    "SpectralNormStateDictHook", "remove_spectral_norm", "spectral_norm",
-]  # fmt: skip
+    "SpectralNorm",
+    "SpectralNormLoadStateDictPreHook",
+    "SpectralNormStateDictHook",
+    "remove_spectral_norm",
+    "spectral_norm",
+]
 
 
 def check_iterations(n_power_iterations: int) -> None:
@@ -62,8 +60,7 @@ class SpectralNorm:
     def compute_weight(self, module: Module, do_power_iteration: bool):
         """The normed weight."""
         weight, u, v = (
-            getattr(module, self.name + suffix)
-            for suffix in ("_orig", "_u", "_v")
+            getattr(module, self.name + suffix) for suffix in ("_orig", "_u", "_v")
         )
         matrix = self.reshape_weight_to_matrix(weight)
         if do_power_iteration:
@@ -120,8 +117,7 @@ class SpectralNorm:
         weight = module._parameters[name]
         if weight is None:
             raise ValueError(
-                f"`SpectralNorm` cannot be applied as parameter `{name}` is "
-                "None"
+                f"`SpectralNorm` cannot be applied as parameter `{name}` is None"
             )
         if is_lazy(weight):
             raise ValueError(
@@ -140,9 +136,7 @@ class SpectralNorm:
         module.register_buffer(name + "_v", v)
         module.register_forward_pre_hook(fn)
         module._register_state_dict_hook(SpectralNormStateDictHook(fn))
-        module._register_load_state_dict_pre_hook(
-            SpectralNormLoadStateDictPreHook(fn)
-        )
+        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(fn))
         return fn
 
 
@@ -156,9 +150,7 @@ class SpectralNormStateDictHook:
         versions = local_metadata.setdefault("spectral_norm", {})
         key = self.fn.name + ".version"
         if key in versions:
-            raise RuntimeError(
-                f"Unexpected key in metadata['spectral_norm']: {key}"
-            )
+            raise RuntimeError(f"Unexpected key in metadata['spectral_norm']: {key}")
         versions[key] = self.fn._version
 
 
@@ -179,9 +171,7 @@ class SpectralNormLoadStateDictPreHook:
         if version is not None and version >= 1:
             return
         key = prefix + fn.name
-        new = all(
-            key + suffix in state_dict for suffix in ("_orig", "_u", "_v")
-        )
+        new = all(key + suffix in state_dict for suffix in ("_orig", "_u", "_v"))
         if version is None and new and key not in state_dict:
             return  # a present state whose metadata was lost
         missing = [

@@ -56,9 +56,7 @@ def _functional_call(
     from ..parallel import DataParallel
 
     if hotaru.jit.is_tracing() or isinstance(module, hotaru.jit.ScriptModule):
-        raise RuntimeError(
-            "The stateless API can't be used with Jitted modules"
-        )
+        raise RuntimeError("The stateless API can't be used with Jitted modules")
     if isinstance(module, DataParallel):
         raise RuntimeError(
             "The stateless API can't be used with nn.DataParallel module"
@@ -69,9 +67,7 @@ def _functional_call(
         args = (args,)
     with (
         _in_turn(module),
-        _reparametrize_module(
-            module, parameters_and_buffers, tie_weights, strict
-        ),
+        _reparametrize_module(module, parameters_and_buffers, tie_weights, strict),
     ):
         return module(*args, **({} if kwargs is None else kwargs))
 

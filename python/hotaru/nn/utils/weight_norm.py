@@ -46,8 +46,7 @@ class WeightNorm:
         )
         if _key_of(module, name) is not None:
             raise RuntimeError(
-                "Cannot register two weight_norm hooks on the same parameter "
-                f"{name}"
+                f"Cannot register two weight_norm hooks on the same parameter {name}"
             )
         hook = WeightNorm(name, dim)
         weight = getattr(module, name)
@@ -84,9 +83,7 @@ def _key_of(module: Module, name: str):
     return None
 
 
-def weight_norm(
-    module: Module, name: str = "weight", dim: int | None = 0
-) -> Module:
+def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """Splits a weight into the parameters `…_g`, its norm, and `…_v`, from
     which a hook computes it before each call. Returns the module.
 

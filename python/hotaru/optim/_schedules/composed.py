@@ -18,8 +18,7 @@ class _Composed(LRScheduler):
         for i, part in enumerate(schedulers):
             if not hasattr(part, "optimizer"):
                 raise TypeError(
-                    f"{kind} at index {i} should have `optimizer` as its "
-                    "attribute."
+                    f"{kind} at index {i} should have `optimizer` as its attribute."
                 )
             if isinstance(part, ReduceLROnPlateau):
                 raise ValueError(
@@ -76,8 +75,7 @@ class SequentialLR(_Composed):
     ) -> None:
         if len(schedulers) < 1:
             raise ValueError(
-                "SequentialLR expects at least one scheduler, but got no "
-                "scheduler."
+                "SequentialLR expects at least one scheduler, but got no scheduler."
             )
         self._check(schedulers, optimizer)
         if len(milestones) != len(schedulers) - 1:

@@ -54,9 +54,7 @@ class CosineAnnealingLR(LRScheduler):
 
     def _get_closed_form_lr(self) -> list:
         share = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
-        return [
-            self.eta_min + (b - self.eta_min) * share for b in self.base_lrs
-        ]
+        return [self.eta_min + (b - self.eta_min) * share for b in self.base_lrs]
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -105,9 +103,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         """The rates at `T_cur` of `T_i` epochs."""
         warn_outside_step(self)
         share = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
-        return [
-            self.eta_min + (b - self.eta_min) * share for b in self.base_lrs
-        ]
+        return [self.eta_min + (b - self.eta_min) * share for b in self.base_lrs]
 
     @deferrable
     def step(self, epoch: float | None = None) -> None:

@@ -5,13 +5,7 @@ from __future__ import annotations
 import math
 
 from ..optimizer import Optimizer
-from .base import (
-    LRScheduler,
-    check_optimizer,
-    each,
-    put,
-    warn_outside_step,
-)
+from .base import LRScheduler, check_optimizer, each, put, warn_outside_step
 from .momentum import has_beta1, put_momentum
 
 # Height of a cycle in each mode, and whether it depends on cycles or steps.
@@ -137,9 +131,7 @@ class CyclicLR(LRScheduler):
         scale = self.scale_fn(cycle if by_cycle else self.last_epoch)
         if self.cycle_momentum:
             for group, low, high in zip(
-                self.optimizer.param_groups,
-                self.base_momentums,
-                self.max_momentums,
+                self.optimizer.param_groups, self.base_momentums, self.max_momentums
             ):
                 put_momentum(group, high - (high - low) * height * scale)
         return [

@@ -11,9 +11,7 @@ def has_beta1(optimizer: Optimizer) -> bool:
     Raises:
         ValueError: the optimizer has neither.
     """
-    if "momentum" not in optimizer.defaults and "betas" not in (
-        optimizer.defaults
-    ):
+    if "momentum" not in optimizer.defaults and "betas" not in (optimizer.defaults):
         raise ValueError(
             "optimizer must support momentum or beta1 with `cycle_momentum` "
             "option enabled"

@@ -5,13 +5,7 @@ from __future__ import annotations
 import math
 
 from ..optimizer import Optimizer
-from .base import (
-    LRScheduler,
-    check_optimizer,
-    check_strategy,
-    each,
-    warn_outside_step,
-)
+from .base import LRScheduler, check_optimizer, check_strategy, each, warn_outside_step
 from .momentum import has_beta1, put_momentum
 
 
@@ -64,9 +58,7 @@ class OneCycleLR(LRScheduler):
                 f"Expected float between 0 and 1 pct_start, but got {pct_start}"
             )
         check_strategy(anneal_strategy)
-        self._schedule_phases = _phases(
-            self.total_steps, pct_start, three_phase
-        )
+        self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         self._anneal_func_type = anneal_strategy
         self._set_rates(max_lr, div_factor, final_div_factor, last_epoch)
         self.cycle_momentum = cycle_momentum
@@ -74,9 +66,7 @@ class OneCycleLR(LRScheduler):
             self._set_momenta(base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
 
-    def _set_rates(
-        self, max_lr, div_factor, final_div_factor, last_epoch
-    ) -> None:
+    def _set_rates(self, max_lr, div_factor, final_div_factor, last_epoch) -> None:
         rates = each("max_lr", self.optimizer, max_lr)
         if last_epoch == -1:
             for group, rate in zip(self.optimizer.param_groups, rates):
@@ -135,9 +125,7 @@ class OneCycleLR(LRScheduler):
             )
             if self.cycle_momentum:
                 momentum = self._anneal_func(
-                    group[phase["start_momentum"]],
-                    group[phase["end_momentum"]],
-                    share,
+                    group[phase["start_momentum"]], group[phase["end_momentum"]], share
                 )
                 put_momentum(group, momentum)
         return rates
@@ -148,21 +136,16 @@ def _total_steps(total_steps, epochs, steps_per_epoch) -> int:
     if total_steps is None:
         if epochs is None or steps_per_epoch is None:
             raise ValueError(
-                "You must define either total_steps OR (epochs AND "
-                "steps_per_epoch)"
+                "You must define either total_steps OR (epochs AND steps_per_epoch)"
             )
         named = {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
     for name, value in named.items():
         if not isinstance(value, int) or value <= 0:
-            raise ValueError(
-                f"Expected positive integer {name}, but got {value}"
-            )
+            raise ValueError(f"Expected positive integer {name}, but got {value}")
     return total_steps if total_steps is not None else epochs * steps_per_epoch
 
 
-def _phases(
-    total_steps: int, pct_start: float, three_phase: bool
-) -> list[dict]:
+def _phases(total_steps: int, pct_start: float, three_phase: bool) -> list[dict]:
     """Where each phase ends, and which rates and momenta it joins."""
     up = ("initial_lr", "max_lr", "max_momentum", "base_momentum")
     peak = float(pct_start * total_steps) - 1
@@ -170,24 +153,12 @@ def _phases(
         rows = [
             (peak, *up),
             (2 * peak, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
-            (
-                total_steps - 1,
-                "initial_lr",
-                "min_lr",
-                "max_momentum",
-                "max_momentum",
-            ),
+            (total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
         ]
     else:
         rows = [
             (peak, *up),
-            (
-                total_steps - 1,
-                "max_lr",
-                "min_lr",
-                "base_momentum",
-                "max_momentum",
-            ),
+            (total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum"),
         ]
     names = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
     return [dict(zip(names, row)) for row in rows]

@@ -7,12 +7,7 @@ import warnings
 
 from ...utils._deferred import deferrable
 from ..optimizer import Optimizer
-from .base import (
-    EPOCH_DEPRECATION_WARNING,
-    LRScheduler,
-    check_optimizer,
-    put,
-)
+from .base import EPOCH_DEPRECATION_WARNING, LRScheduler, check_optimizer, put
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -56,9 +51,7 @@ class ReduceLROnPlateau(LRScheduler):
         groups = len(optimizer.param_groups)
         if isinstance(min_lr, (list, tuple)):
             if len(min_lr) != groups:
-                raise ValueError(
-                    f"expected {groups} min_lrs, got {len(min_lr)}"
-                )
+                raise ValueError(f"expected {groups} min_lrs, got {len(min_lr)}")
             self.default_min_lr = None
             self.min_lrs = list(min_lr)
         else:
@@ -72,9 +65,7 @@ class ReduceLROnPlateau(LRScheduler):
         if mode not in ("min", "max"):
             raise ValueError("mode " + str(mode) + " is unknown!")
         if threshold_mode not in ("rel", "abs"):
-            raise ValueError(
-                "threshold mode " + str(threshold_mode) + " is unknown!"
-            )
+            raise ValueError("threshold mode " + str(threshold_mode) + " is unknown!")
         self.mode_worse = math.inf if mode == "min" else -math.inf
         self.mode = mode
         self.threshold = threshold

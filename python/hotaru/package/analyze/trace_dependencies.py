@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterable
 __all__ = ["trace_dependencies"]
 
 
-def trace_dependencies(
-    callable: Callable, inputs: Iterable[tuple]
-) -> list[str]:
+def trace_dependencies(callable: Callable, inputs: Iterable[tuple]) -> list[str]:
     """The names of the modules whose functions run.
 
     Args:

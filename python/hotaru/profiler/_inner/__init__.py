@@ -10,6 +10,4 @@ from __future__ import annotations
 from . import einsum, layers, losses, products, views
 from .body import CALLS, Row, inner
 
-__all__ = [
-    "CALLS", "Row", "einsum", "inner", "layers", "losses", "products", "views",
-]  # fmt: skip
+__all__ = ["CALLS", "Row", "einsum", "inner", "layers", "losses", "products", "views"]

@@ -102,9 +102,7 @@ def broadcast(*shapes) -> tuple[int, ...]:
     """The shape that all of them are expanded to."""
     longest = max(map(len, shapes))
     padded = [(1,) * (longest - len(s)) + tuple(s) for s in shapes]
-    return tuple(
-        next((n for n in sizes if n != 1), 1) for sizes in zip(*padded)
-    )
+    return tuple(next((n for n in sizes if n != 1), 1) for sizes in zip(*padded))
 
 
 def forward(name: str):

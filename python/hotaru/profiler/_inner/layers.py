@@ -20,9 +20,16 @@ def _convolution_of(transposed: bool):
         if x.dim < weight.dim:
             given = b.view("unsqueeze", x, 0)
         inputs = (
-            given, weight, bias, stride, padding, dilation, transposed, more,
+            given,
+            weight,
+            bias,
+            stride,
+            padding,
+            dilation,
+            transposed,
+            more,
             groups,
-        )  # fmt: skip
+        )
         b.call("convolution", *inputs)
         if x.dim < weight.dim:
             b.view("squeeze", _convolved(*inputs), 0)
@@ -39,9 +46,17 @@ def _convolution_mode(
     if any(total % 2 for total in reach):
         return  # padded before, by more on one side
     b.call(
-        "convolution", x, weight, bias, stride, [r // 2 for r in reach],
-        dilation, False, [0] * len(reach), groups,
-    )  # fmt: skip
+        "convolution",
+        x,
+        weight,
+        bias,
+        stride,
+        [r // 2 for r in reach],
+        dilation,
+        False,
+        [0] * len(reach),
+        groups,
+    )
 
 
 def _convolution(b: Body, *inputs) -> None:
@@ -88,10 +103,7 @@ def _native_layer_norm(b: Body, x: Given, shape: tuple, *_) -> None:
 def _group_norm(b: Body, x: Given, groups, weight, bias, eps, *_) -> None:
     batch, channels = x.shape[:2]
     inside = x.numel // max(batch * channels, 1)
-    b.call(
-        "native_group_norm", x, weight, bias, batch, channels, inside, groups,
-        eps,
-    )  # fmt: skip
+    b.call("native_group_norm", x, weight, bias, batch, channels, inside, groups, eps)
 
 
 def _batch_norm_impl(b: Body, *inputs) -> None:
@@ -105,18 +117,15 @@ def _instance_norm(
     flat = b.as_view(x, 1, batch * channels, *x.shape[2:])
     if batch == 1 or all(t is None for t in (weight, bias, mean, var)):
         b.call(
-            "batch_norm", flat, weight, bias, mean, var, use_stats, momentum,
-            eps, cudnn,
-        )  # fmt: skip
+            "batch_norm", flat, weight, bias, mean, var, use_stats, momentum, eps, cudnn
+        )
         b.as_view(flat, *x.shape)
 
 
 def _softmax_of(name: str):
     def body(b: Body, x: Given, dim: int, dtype) -> None:
         if dtype is not None:
-            b.call(
-                "to", x, dtype, 0, None, None, False, False, None, works=False
-            )
+            b.call("to", x, dtype, 0, None, None, False, False, None, works=False)
         b.call(name, x, dim, False)
 
     return body

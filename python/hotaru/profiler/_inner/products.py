@@ -85,11 +85,5 @@ def _outer(b: Body, x: Given, y: Given) -> None:
 
 
 CALLS.update(
-    {
-        "addmm": _addmm,
-        "linear": _linear,
-        "matmul": _matmul,
-        "mv": _mv,
-        "outer": _outer,
-    }
+    {"addmm": _addmm, "linear": _linear, "matmul": _matmul, "mv": _mv, "outer": _outer}
 )

@@ -21,31 +21,31 @@ def _narrow(x: Given, dim: int, start: int, length: int) -> Given:
 
 # Results of views and their calls: an operator with the arguments that follow,
 # or as_strided. The last says whether that is told the offset.
-VIEWS.update({
-    "t": (_t, lambda x: ("transpose", 0, 0 if x.dim < 2 else 1)),
-    "mT": (_swapped, lambda x: ("transpose", -2, -1)),
-    "mH": (_swapped, lambda x: ("transpose", -2, -1)),
-    "adjoint": (_swapped, lambda x: ("transpose", -2, -1)),
-    "swapaxes": (g.transpose, lambda x, a, b: ("transpose", a, b)),
-    "swapdims": (g.transpose, lambda x, a, b: ("transpose", a, b)),
-    "narrow": (
-        _narrow,
-        lambda x, dim, start, length: (
-            "slice", dim, start, start + length, 1
+VIEWS.update(
+    {
+        "t": (_t, lambda x: ("transpose", 0, 0 if x.dim < 2 else 1)),
+        "mT": (_swapped, lambda x: ("transpose", -2, -1)),
+        "mH": (_swapped, lambda x: ("transpose", -2, -1)),
+        "adjoint": (_swapped, lambda x: ("transpose", -2, -1)),
+        "swapaxes": (g.transpose, lambda x, a, b: ("transpose", a, b)),
+        "swapdims": (g.transpose, lambda x, a, b: ("transpose", a, b)),
+        "narrow": (
+            _narrow,
+            lambda x, dim, start, length: ("slice", dim, start, start + length, 1),
         ),
-    ),
-    "expand_as": (
-        lambda x, other: g.expand(x, other.shape),
-        lambda x, other: ("expand", list(other.shape), False),
-    ),
-    "transpose": (g.transpose, False),
-    "permute": (g.permute, False),
-    "unsqueeze": (g.unsqueeze, False),
-    "squeeze": (g.squeeze, False),
-    "expand": (g.expand, False),
-    "select": (g.select, True),
-    "slice": (g.slice_of, True),
-})  # fmt: skip
+        "expand_as": (
+            lambda x, other: g.expand(x, other.shape),
+            lambda x, other: ("expand", list(other.shape), False),
+        ),
+        "transpose": (g.transpose, False),
+        "permute": (g.permute, False),
+        "unsqueeze": (g.unsqueeze, False),
+        "squeeze": (g.squeeze, False),
+        "expand": (g.expand, False),
+        "select": (g.select, True),
+        "slice": (g.slice_of, True),
+    }
+)
 
 
 def _calls_of_view(name: str):
@@ -59,9 +59,8 @@ def _calls_of_view(name: str):
         made = result(x, *inputs)
         offset = made.offset if calls else None
         b.call(
-            "as_strided", x, list(made.shape), list(made.stride), offset,
-            works=False,
-        )  # fmt: skip
+            "as_strided", x, list(made.shape), list(made.stride), offset, works=False
+        )
 
     return body
 

@@ -7,15 +7,7 @@ import math
 import hotaru
 
 from ..._C import Tensor
-from ..tensor import (
-    BLOCKED,
-    BY_ROWS,
-    Parts,
-    SparseTensor,
-    build,
-    parts_of,
-    values_of,
-)
+from ..tensor import BLOCKED, BY_ROWS, Parts, SparseTensor, build, parts_of, values_of
 
 
 def owners_of(index: Tensor, nnz: int) -> Tensor:
@@ -129,9 +121,7 @@ def plain(dense: Tensor, layout, dims: int) -> SparseTensor:
 
 def check_alike(counts: Tensor) -> None:
     if counts.numel() > 1 and not bool((counts == counts[0]).all()):
-        raise RuntimeError(
-            "Expect the same number of specified elements per batch."
-        )
+        raise RuntimeError("Expect the same number of specified elements per batch.")
 
 
 def _compress(cut: Tensor, layout, size: tuple, batch: int, inside: int):
@@ -147,9 +137,9 @@ def _compress(cut: Tensor, layout, size: tuple, batch: int, inside: int):
     counts = present.sum((1, 2))
     check_alike(counts)
     place = present.nonzero()
-    values = cut[tuple(place.t())] if place.shape[0] else cut.new_zeros(
-        (0, *cut.shape[3:])
-    )  # fmt: skip
+    values = (
+        cut[tuple(place.t())] if place.shape[0] else cut.new_zeros((0, *cut.shape[3:]))
+    )
     lead = size[:batch]
     begins = present.sum(2).cumsum(1)
     begins = hotaru.cat([begins.new_zeros((begins.shape[0], 1)), begins], 1)

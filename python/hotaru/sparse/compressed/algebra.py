@@ -24,8 +24,7 @@ def _like_strided(name: str, *tensors: Tensor) -> None:
 def _no_code(c: Tensor, a: Tensor, b: Tensor) -> RuntimeError:
     sum_, left, right = (layout_text(x.layout) for x in (c, a, b))
     return RuntimeError(
-        f"addmm: computation on CPU is not implemented for {sum_} + "
-        f"{left} @ {right}"
+        f"addmm: computation on CPU is not implemented for {sum_} + {left} @ {right}"
     )
 
 
@@ -238,8 +237,7 @@ def _check_sampled(c: Tensor, a: Tensor, b: Tensor) -> None:
     for name, x in (("mat1", a), ("mat2", b)):
         if x.layout is not _C.strided:
             raise RuntimeError(
-                f"{what}{name} to have strided layout, but got "
-                f"{layout_text(x.layout)}"
+                f"{what}{name} to have strided layout, but got {layout_text(x.layout)}"
             )
         if x.dtype != c.dtype:
             raise RuntimeError(f"{what}{name} and self to have the same dtype")
@@ -254,6 +252,5 @@ def _check_sampled(c: Tensor, a: Tensor, b: Tensor) -> None:
     for i, x, name in ((-2, a, "mat1"), (-1, b, "mat2")):
         if c.shape[i] != x.shape[i]:
             raise RuntimeError(
-                f"sampled_addmm: self.shape[{i}] and {name}.shape[{i}] must "
-                "match."
+                f"sampled_addmm: self.shape[{i}] and {name}.shape[{i}] must match."
             )

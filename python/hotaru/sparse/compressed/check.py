@@ -11,11 +11,19 @@ from .. import compressed
 from ..tensor import BLOCKED, BY_ROWS, COMPRESSED
 
 _DTYPE_NAMES = {
-    "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int",
-    "int64": "Long", "float16": "Half", "float32": "Float",
-    "float64": "Double", "bfloat16": "BFloat16", "bool": "Bool",
-    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-}  # fmt: skip
+    "uint8": "Byte",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "float16": "Half",
+    "float32": "Float",
+    "float64": "Double",
+    "bfloat16": "BFloat16",
+    "bool": "Bool",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
 
 
 def layout_text(layout) -> str:
@@ -59,18 +67,13 @@ def check(
     grid = [size[batch + i] // max(block[i], 1) for i in range(2)]
     outer, extent = grid if layout in BY_ROWS else grid[::-1]
     check_indices(
-        layout in BY_ROWS, index, inner, outer, extent, values.shape[batch],
-        ordered,
-    )  # fmt: skip
+        layout in BY_ROWS, index, inner, outer, extent, values.shape[batch], ordered
+    )
 
 
 def _check_kinds(index, inner, values, layout) -> None:
     outer_name, inner_name = names_of(layout)
-    for name, part in (
-        (outer_name, index),
-        (inner_name, inner),
-        ("values", values),
-    ):
+    for name, part in ((outer_name, index), (inner_name, inner), ("values", values)):
         if part.layout is not _C.strided:
             raise RuntimeError(
                 f"expected {name} to be a strided tensor but got "
@@ -78,9 +81,7 @@ def _check_kinds(index, inner, values, layout) -> None:
             )
     for name, part in ((outer_name, index), (inner_name, inner)):
         if part.dim() and part.shape[-1] > 1 and part.stride(-1) != 1:
-            raise RuntimeError(
-                f"expected {name} to be a contiguous tensor per batch"
-            )
+            raise RuntimeError(f"expected {name} to be a contiguous tensor per batch")
 
 
 def dims_of(index, inner, values, layout) -> tuple[int, int, int]:
@@ -164,8 +165,7 @@ def _check_dtypes(index: Tensor, inner: Tensor, layout) -> None:
         )
     if index.dtype not in (hotaru.int32, hotaru.int64):
         raise RuntimeError(
-            f"{outer_name} and {inner_name} dtype must be Int or Long, but "
-            f"got {own}"
+            f"{outer_name} and {inner_name} dtype must be Int or Long, but got {own}"
         )
 
 
@@ -175,9 +175,14 @@ def _dtype_name(dtype) -> str:
 
 
 def check_indices(
-    is_crow: bool, index: Tensor, inner: Tensor, cdim: int, dim: int, nnz: int,
+    is_crow: bool,
+    index: Tensor,
+    inner: Tensor,
+    cdim: int,
+    dim: int,
+    nnz: int,
     ordered: bool = True,
-) -> None:  # fmt: skip
+) -> None:
     """RuntimeError where offsets do not go from 0 to `nnz` in steps of 0 to
     `dim`, or where indices are outside of [0, dim), not sorted or repeated.
 

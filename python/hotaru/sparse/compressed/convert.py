@@ -108,11 +108,7 @@ def to_coo(tensor: SparseTensor) -> SparseTensor:
         nnz *= height * width
     batch = hotaru.arange(batches, device=row.device).repeat_interleave(nnz)
     indices = hotaru.cat(
-        [
-            coo.unflat_index(batch, lead),
-            row.reshape(1, -1),
-            column.reshape(1, -1),
-        ]
+        [coo.unflat_index(batch, lead), row.reshape(1, -1), column.reshape(1, -1)]
     )
     values = values.reshape(batches * nnz, *size[len(lead) + 2 :])
     return coo.make(indices, values, size, parts.layout is _C.sparse_csr)
@@ -120,8 +116,7 @@ def to_coo(tensor: SparseTensor) -> SparseTensor:
 
 def _refuse(what: str, source, layout, why: str) -> None:
     raise RuntimeError(
-        f"{what}: conversion from {layout_text(source)} to "
-        f"{layout_text(layout)} {why}"
+        f"{what}: conversion from {layout_text(source)} to {layout_text(layout)} {why}"
     )
 
 
@@ -142,18 +137,10 @@ def to_compressed(tensor: Tensor, layout, blocksize, dense_dim) -> Tensor:
         what = f"sparse_{'coo' if coordinates else 'compressed'}_to_sparse"
     if layout in BLOCKED and blocksize is None:
         _refuse(
-            what,
-            source,
-            layout,
-            "without blocksize argument given is not supported",
+            what, source, layout, "without blocksize argument given is not supported"
         )
     if is_sparse(tensor) and dense_dim is not None:
-        _refuse(
-            what,
-            source,
-            layout,
-            "with dense_dim argument given is not supported",
-        )
+        _refuse(what, source, layout, "with dense_dim argument given is not supported")
     _check_blocks(tensor, what, layout, blocksize)
     if source is _C.strided:
         return _of_dense(tensor, layout, blocksize, dense_dim or 0)
@@ -265,12 +252,7 @@ def _of_compressed(tensor: SparseTensor, layout, blocksize) -> SparseTensor:
             "for batched inputs is not supported",
         )
     return _into_blocks(
-        "sparse_compressed_to_sparse",
-        found,
-        layout,
-        size,
-        blocksize,
-        parts.index.dtype,
+        "sparse_compressed_to_sparse", found, layout, size, blocksize, parts.index.dtype
     )
 
 

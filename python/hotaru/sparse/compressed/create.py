@@ -9,15 +9,7 @@ from ..._answering.table import answers
 from ..._C import Tensor
 from .. import compressed, coo, invariants
 from .._kind import CSX
-from ..tensor import (
-    BLOCKED,
-    BY_ROWS,
-    Parts,
-    SparseTensor,
-    build,
-    is_sparse,
-    parts_of,
-)
+from ..tensor import BLOCKED, BY_ROWS, Parts, SparseTensor, build, is_sparse, parts_of
 from . import check as compressed_check
 from .check import check_indices, layout_text, require_compressed
 
@@ -51,10 +43,18 @@ def _estimated(index: Tensor, inner: Tensor, values: Tensor, layout) -> tuple:
 
 
 def sparse_compressed_tensor(
-    compressed_indices, plain_indices, values, size=None, *, dtype=None,
-    layout=None, device=None, pin_memory=False, requires_grad=False,
+    compressed_indices,
+    plain_indices,
+    values,
+    size=None,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
     check_invariants=None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """A tensor in one of the compressed layouts, which has to be named.
 
     Args:
@@ -71,9 +71,7 @@ def sparse_compressed_tensor(
     values = _values(values, dtype, device)
     if device is None and values.device.type != "cpu":
         device = values.device
-    index, inner = (
-        _index(x, device) for x in (compressed_indices, plain_indices)
-    )
+    index, inner = (_index(x, device) for x in (compressed_indices, plain_indices))
     if size is None:
         size = _estimated(index, inner, values, layout)
     if invariants.wanted(check_invariants):
@@ -135,9 +133,7 @@ def _validate_sparse_compressed_tensor_args(
 ) -> None:
     """RuntimeError where the parts do not make a tensor of that size."""
     require_compressed(layout, "validate_sparse_compressed_tensor_args")
-    compressed_check.check(
-        compressed_indices, plain_indices, values, size, layout
-    )
+    compressed_check.check(compressed_indices, plain_indices, values, size, layout)
 
 
 def _validate_compressed_sparse_indices(
@@ -206,9 +202,17 @@ for _name in ("empty", "zeros"):
 
 
 def _sparse_compressed_tensor_with_dims(
-    nnz, dense_dim, size, blocksize, index_dtype, *, dtype=None, layout=None,
-    device=None, pin_memory=None,
-) -> Tensor:  # fmt: skip
+    nnz,
+    dense_dim,
+    size,
+    blocksize,
+    index_dtype,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+) -> Tensor:
     """A tensor of those sizes whose indices and values are to be written."""
     what = "sparse_compressed_tensor_with_dims"
     require_compressed(layout, what)
@@ -219,9 +223,15 @@ def _sparse_compressed_tensor_with_dims(
             f"{len(blocksize)}"
         )
     return hollow(
-        tuple(size), layout, tuple(blocksize), dense_dim, nnz, dtype=dtype,
-        device=device, index_dtype=index_dtype,
-    )  # fmt: skip
+        tuple(size),
+        layout,
+        tuple(blocksize),
+        dense_dim,
+        nnz,
+        dtype=dtype,
+        device=device,
+        index_dtype=index_dtype,
+    )
 
 
 def _like(tensor: Tensor, values: Tensor, requires_grad=False) -> Tensor:
@@ -244,9 +254,15 @@ def _own_layout(tensor: Tensor, layout) -> None:
 
 def _values_like(name: str):
     def make(
-        tensor, *args, dtype=None, layout=None, device=None,
-        requires_grad=False, memory_format=None, **options,
-    ) -> Tensor:  # fmt: skip
+        tensor,
+        *args,
+        dtype=None,
+        layout=None,
+        device=None,
+        requires_grad=False,
+        memory_format=None,
+        **options,
+    ) -> Tensor:
         if not is_sparse(tensor):
             raise NotImplementedError(
                 "Could not run 'aten::empty_strided' with arguments from the "
@@ -270,9 +286,14 @@ for _name in ("empty_like", "ones_like", "randn_like", "full_like"):
 
 @answers("zeros_like", of=CSX)
 def zeros_like(
-    tensor, *, dtype=None, layout=None, device=None, requires_grad=False,
+    tensor,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
     memory_format=None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """A tensor of the same size without elements."""
     layout = tensor.layout if layout is None else layout
     if layout is _C.strided:
@@ -280,9 +301,7 @@ def zeros_like(
     dtype, device = dtype or tensor.dtype, device or tensor.device
     if layout is _C.sparse_coo:
         dense = compressed.dense_dims(tensor)
-        made = coo.empty(
-            tensor.shape, tensor.dim() - dense, dtype=dtype, device=device
-        )
+        made = coo.empty(tensor.shape, tensor.dim() - dense, dtype=dtype, device=device)
         return made.requires_grad_(requires_grad)
     size, kinds = tuple(tensor.shape), {"dtype": dtype, "device": device}
     if is_sparse(tensor) and not tensor.is_sparse:
@@ -290,10 +309,13 @@ def zeros_like(
         if layout in BLOCKED and not block:
             _refuse_blocks(layout)
         made = hollow(
-            size, layout, block if layout in BLOCKED else (),
+            size,
+            layout,
+            block if layout in BLOCKED else (),
             compressed.dense_dims(tensor),
-            index_dtype=parts_of(tensor).index.dtype, **kinds,
-        )  # fmt: skip
+            index_dtype=parts_of(tensor).index.dtype,
+            **kinds,
+        )
     else:
         _refuse_blocks(layout)
         made = hollow(size, layout, **kinds)
@@ -302,12 +324,15 @@ def zeros_like(
 
 @answers("new_empty", "new_zeros", of=CSX)
 def new_zeros(
-    tensor, *size, dtype=None, layout=None, device=None, requires_grad=False,
-) -> Tensor:  # fmt: skip
+    tensor, *size, dtype=None, layout=None, device=None, requires_grad=False
+) -> Tensor:
     """A tensor of another size, of the same layout and dtype, without
     elements.
     """
     return hotaru.zeros(
-        *size, dtype=dtype or tensor.dtype, device=device or tensor.device,
-        layout=layout or tensor.layout, requires_grad=requires_grad,
-    )  # fmt: skip
+        *size,
+        dtype=dtype or tensor.dtype,
+        device=device or tensor.device,
+        layout=layout or tensor.layout,
+        requires_grad=requires_grad,
+    )

@@ -109,9 +109,7 @@ def copy_(tensor: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
         )
     batch = parts_of(tensor).index.dim() - 1
     outer = batch if tensor.layout in BY_ROWS else batch + 1
-    if tensor.dim() != source.dim() or (
-        tensor.shape[outer] != source.shape[outer]
-    ):
+    if tensor.dim() != source.dim() or (tensor.shape[outer] != source.shape[outer]):
         raise RuntimeError(
             "torch.copy_: expected shapes of self and src to match along "
             f"dimension {outer} for {layout_text(tensor.layout)} layout but "

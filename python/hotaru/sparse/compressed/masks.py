@@ -8,14 +8,7 @@ import hotaru
 
 from ..._C import Tensor
 from .. import compressed
-from ..tensor import (
-    BLOCKED,
-    COMPRESSED,
-    SparseTensor,
-    is_sparse,
-    parts_of,
-    values_of,
-)
+from ..tensor import BLOCKED, COMPRESSED, SparseTensor, is_sparse, parts_of, values_of
 
 
 def values_at(source: Tensor, pattern: SparseTensor) -> Tensor:

@@ -185,9 +185,7 @@ def _placed(found, values, layout, lead, size, grid, parts) -> SparseTensor:
     batch = found // max(area, 1)
     each = hotaru.bincount(batch, minlength=count)
     compressed.check_alike(each)
-    place = (found % max(area, 1)).reshape(
-        count, found.shape[0] // max(count, 1)
-    )
+    place = (found % max(area, 1)).reshape(count, found.shape[0] // max(count, 1))
     made = Entries(
         place // max(grid[1], 1),
         place % max(grid[1], 1),
@@ -221,11 +219,7 @@ def _in_place(name: str, function) -> None:
     answers(name, of=CSX)(written)
 
 
-for _name, _function in (
-    ("add_", add),
-    ("sub_", sub),
-    ("div_", div),
-):
+for _name, _function in (("add_", add), ("sub_", sub), ("div_", div)):
     _in_place(_name, _function)
 
 

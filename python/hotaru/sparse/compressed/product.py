@@ -52,13 +52,14 @@ def sparse_dense(a: SparseTensor, b: Tensor) -> Tensor:
     if a.layout is _C.sparse_csr and side.dtype in _BAGGED and width:
         begins = parts_of(a).index.long().reshape(count, rows + 1)[:, :-1]
         nnz = found.row.shape[1]
-        begins = begins + nnz * hotaru.arange(
-            count, device=begins.device
-        ).unsqueeze(1)
+        begins = begins + nnz * hotaru.arange(count, device=begins.device).unsqueeze(1)
         made = hotaru.nn.functional.embedding_bag(
-            column, side.reshape(count * grid[1], width), begins.reshape(-1),
-            mode="sum", per_sample_weights=values.reshape(-1),
-        )  # fmt: skip
+            column,
+            side.reshape(count * grid[1], width),
+            begins.reshape(-1),
+            mode="sum",
+            per_sample_weights=values.reshape(-1),
+        )
         return made.reshape(*lead, rows, width).to(dtype)
     slabs = side.reshape(count * grid[1], block[1], width)
     met = slabs.index_select(0, column)
@@ -121,9 +122,7 @@ def sparse_sparse(a: SparseTensor, b: SparseTensor, layout) -> SparseTensor:
     found, group = place.unique(return_inverse=True)
     total = coo.summed(terms, group, found.shape[0]).to(dtype)
     made = Entries(
-        (found // width).unsqueeze(0),
-        (found % width).unsqueeze(0),
-        total.unsqueeze(0),
+        (found // width).unsqueeze(0), (found % width).unsqueeze(0), total.unsqueeze(0)
     )
     kinds = {parts_of(x).index.dtype for x in (left, right)}
     index_dtype = kinds.pop() if len(kinds) == 1 else hotaru.int64

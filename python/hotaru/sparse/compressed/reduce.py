@@ -19,9 +19,7 @@ from .product import sparse_dense, wide
 _REDUCES = ("sum", "mean", "amax", "amin")
 
 
-KEPT_ONLY = (
-    "reduction operations on CSR tensors with keepdim=False is unsupported"
-)
+KEPT_ONLY = "reduction operations on CSR tensors with keepdim=False is unsupported"
 
 
 class _Sum(Function):
@@ -53,9 +51,7 @@ class _SumAlong(Function):
 
 
 @answers("sum", of=CSX)
-def sum(
-    tensor: SparseTensor, dim=None, keepdim: bool = False, *, dtype=None
-) -> Tensor:
+def sum(tensor: SparseTensor, dim=None, keepdim: bool = False, *, dtype=None) -> Tensor:
     """The sum of all elements, strided; of a matrix in `sparse_csr` along one
     or both dimensions with `keepdim`, in `sparse_csr`.
     """
@@ -64,9 +60,7 @@ def sum(
     return _reduced(tensor, dim, keepdim, dtype, "sum")
 
 
-def _sparse_csr_sum(
-    input: Tensor, dim, keepdim: bool = False, *, dtype=None
-) -> Tensor:
+def _sparse_csr_sum(input: Tensor, dim, keepdim: bool = False, *, dtype=None) -> Tensor:
     """The sums of the rows or columns that have elements, in `sparse_csr`."""
     return _reduced(input, dim, keepdim, dtype, "sum")
 
@@ -151,8 +145,7 @@ def mm_reduce(a: Tensor, b: Tensor, reduce: str) -> Tensor:
         )
     if b.layout is not _C.strided:
         raise RuntimeError(
-            "sparse_mm_reduce: expect other to be Strided, got "
-            f"{layout_text(b.layout)}"
+            f"sparse_mm_reduce: expect other to be Strided, got {layout_text(b.layout)}"
         )
     if reduce not in _REDUCES:
         raise RuntimeError(

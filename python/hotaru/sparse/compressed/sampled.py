@@ -44,8 +44,7 @@ def sampled(c: SparseTensor, a: Tensor, b: Tensor, beta, alpha) -> Tensor:
 def _repeated(c: SparseTensor, lead: tuple) -> SparseTensor:
     parts = parts_of(c)
     index, inner, values = (
-        x.expand(*lead, *x.shape)
-        for x in (parts.index, parts.inner, values_of(c))
+        x.expand(*lead, *x.shape) for x in (parts.index, parts.inner, values_of(c))
     )
     parts = parts._replace(
         index=index.contiguous(), inner=inner.contiguous(), values=values

@@ -13,9 +13,12 @@ from .check import layout_text
 
 @answers("triangular_solve", of=CSX)
 def triangular_solve(
-    b: Tensor, a: Tensor, upper: bool = True, transpose: bool = False,
+    b: Tensor,
+    a: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
     unitriangular: bool = False,
-):  # fmt: skip
+):
     """The solution of a @ x = b with a triangular matrix in `sparse_csr` or
     `sparse_bsr`, and an empty tensor; NaN if the matrix has no elements.
 
@@ -23,8 +26,7 @@ def triangular_solve(
     """
     if a.layout not in (_C.sparse_csr, _C.sparse_bsr):
         raise ValueError(
-            "triangular_solve: unsupported sparse layout "
-            f"{layout_text(a.layout)}."
+            f"triangular_solve: unsupported sparse layout {layout_text(a.layout)}."
         )
     none = hotaru.empty((0,), dtype=a.dtype, device=a.device)
     kind = type(hotaru.triangular_solve(none.reshape(0, 0), none.reshape(0, 0)))

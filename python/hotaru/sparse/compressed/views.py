@@ -14,15 +14,7 @@ from .._kind import CSX
 from ..checks import NO_STRIDES, NOT_CONTIGUOUS, wrap_place
 from ..coo.select import spread
 from ..history import linear
-from ..tensor import (
-    BLOCKED,
-    Parts,
-    SparseTensor,
-    build,
-    is_sparse,
-    parts_of,
-    values_of,
-)
+from ..tensor import BLOCKED, Parts, SparseTensor, build, is_sparse, parts_of, values_of
 from .check import layout_text
 from .convert import to_coo
 
@@ -54,9 +46,7 @@ def transpose(tensor: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
             f"(Batch, Sparse, Dense), got {kinds[0]} and {kinds[1]}"
         )
     made = linear(
-        lambda x: _transposed(x, a, b),
-        lambda grad: grad.transpose(a, b),
-        tensor,
+        lambda x: _transposed(x, a, b), lambda grad: grad.transpose(a, b), tensor
     )
     return _view(tensor, made)
 
@@ -131,9 +121,7 @@ def select(tensor: Tensor, dim: int, index: int) -> Tensor:
         return build(cut, rest)
     if dim >= batch + 2:
         own = dim - len(size)
-        return build(
-            parts._replace(values=values.select(own, index).clone()), rest
-        )
+        return build(parts._replace(values=values.select(own, index).clone()), rest)
     if batch:
         raise RuntimeError(
             "select(): selecting sparse dimensions is not supported for "
@@ -152,9 +140,7 @@ def _selected(tensor: SparseTensor, dim: int, index: int) -> Tensor:
         return coo.summed(values, hotaru.zeros_like(kept), 1)[0]
     others = [d for d in range(indices.shape[0]) if d != dim]
     found = coo.make(
-        indices[others].index_select(1, kept),
-        values,
-        size[:dim] + size[dim + 1 :],
+        indices[others].index_select(1, kept), values, size[:dim] + size[dim + 1 :]
     )
     return coo.coalesce(found)
 
@@ -175,8 +161,7 @@ def getitem(tensor: SparseTensor, key) -> Tensor:
         extent, k = tensor.shape[dim], int(k)
         if not -extent <= k < extent:
             raise IndexError(
-                f"index {k} is out of bounds for dimension {place} with size "
-                f"{extent}"
+                f"index {k} is out of bounds for dimension {place} with size {extent}"
             )
         if is_sparse(tensor) and tensor.is_sparse:
             tensor = _selected(tensor, dim, k % extent)

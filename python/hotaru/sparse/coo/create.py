@@ -35,10 +35,17 @@ def as_tensor(data, dtype=None, device=None) -> Tensor:
 
 
 def sparse_coo_tensor(
-    indices=None, values=None, size=None, *, dtype=None, device=None,
-    pin_memory=False, requires_grad=False, check_invariants=None,
+    indices=None,
+    values=None,
+    size=None,
+    *,
+    dtype=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+    check_invariants=None,
     is_coalesced=None,
-) -> SparseTensor:  # fmt: skip
+) -> SparseTensor:
     """A tensor in coordinates; of a size alone, one without elements.
 
     Args:
@@ -109,15 +116,27 @@ def _smallest(indices: Tensor, values: Tensor) -> tuple[int, ...]:
 
 
 def _sparse_coo_tensor_unsafe(
-    indices, values, size, *, dtype=None, device=None, requires_grad=False,
-    check_invariants=None, is_coalesced=None,
-) -> SparseTensor:  # fmt: skip
+    indices,
+    values,
+    size,
+    *,
+    dtype=None,
+    device=None,
+    requires_grad=False,
+    check_invariants=None,
+    is_coalesced=None,
+) -> SparseTensor:
     """`sparse_coo_tensor` that looks at the indices only if it is asked to."""
     return sparse_coo_tensor(
-        indices, values, size, dtype=dtype, device=device,
-        requires_grad=requires_grad, check_invariants=bool(check_invariants),
+        indices,
+        values,
+        size,
+        dtype=dtype,
+        device=device,
+        requires_grad=requires_grad,
+        check_invariants=bool(check_invariants),
         is_coalesced=is_coalesced,
-    )  # fmt: skip
+    )
 
 
 def _validate_sparse_coo_tensor_args(

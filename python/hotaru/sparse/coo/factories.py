@@ -24,9 +24,17 @@ def _sizes(args: tuple, size) -> tuple[int, ...]:
 
 @answers("zeros", "empty", of=COO, takes_out=True)
 def zeros(
-    *args, size=None, out=None, dtype=None, layout=None, device=None,
-    pin_memory=False, requires_grad=False, memory_format=None, names=None,
-) -> Tensor:  # fmt: skip
+    *args,
+    size=None,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+    memory_format=None,
+    names=None,
+) -> Tensor:
     """Without elements, all dimensions with indices."""
     if dtype is None and out is not None:
         dtype = out.dtype
@@ -45,9 +53,16 @@ def empty_of(size, dtype, device) -> SparseTensor:
 
 def _like(name: str):
     def like(
-        tensor: Tensor, *args, dtype=None, layout=None, device=None,
-        pin_memory=False, requires_grad=False, memory_format=None, **options,
-    ) -> Tensor:  # fmt: skip
+        tensor: Tensor,
+        *args,
+        dtype=None,
+        layout=None,
+        device=None,
+        pin_memory=False,
+        requires_grad=False,
+        memory_format=None,
+        **options,
+    ) -> Tensor:
         layout = tensor.layout if layout is None else layout
         options |= {
             "dtype": tensor.dtype if dtype is None else dtype,
@@ -83,10 +98,12 @@ def base_of(name: str) -> str:
 
 
 _FILLS = {
-    "ones_like": "fill_.Scalar", "full_like": "fill_.Scalar",
-    "rand_like": "uniform_", "randn_like": "normal_",
+    "ones_like": "fill_.Scalar",
+    "full_like": "fill_.Scalar",
+    "rand_like": "uniform_",
+    "randn_like": "normal_",
     "randint_like": "random_.from",
-}  # fmt: skip
+}
 for _name in ("zeros_like", "empty_like", *_FILLS):
     _like(_name)
 
@@ -98,9 +115,15 @@ def _filled(*args, **options):
 
 @answers("new_zeros", "new_empty", of=COO)
 def new_zeros(
-    tensor: Tensor, *args, size=None, dtype=None, device=None, layout=None,
-    pin_memory=False, requires_grad=False,
-) -> Tensor:  # fmt: skip
+    tensor: Tensor,
+    *args,
+    size=None,
+    dtype=None,
+    device=None,
+    layout=None,
+    pin_memory=False,
+    requires_grad=False,
+) -> Tensor:
     """Without elements, of a size, by default of the own dtype and device."""
     made = hotaru.zeros(
         _sizes(args, size),
@@ -125,8 +148,7 @@ def new_tensor(tensor: Tensor, data, *, dtype=None, device=None, **options):
 _NEW = (
     "*, torch.device device = None",
     "Tensor indices, Tensor values, *, torch.device device = None",
-    "Tensor indices, Tensor values, tuple of ints size, *, torch.device device "
-    "= None",
+    "Tensor indices, Tensor values, tuple of ints size, *, torch.device device = None",
     "tuple of ints size, *, torch.device device = None",
 )
 
@@ -230,8 +252,7 @@ def sparse_resize_and_clear_(
     check_written(tensor)
     check_sparse_dims(size, sparse_dim, dense_dim)
     return inplace.replace(
-        tensor,
-        coo.empty(size, sparse_dim, dtype=tensor.dtype, device=tensor.device),
+        tensor, coo.empty(size, sparse_dim, dtype=tensor.dtype, device=tensor.device)
     )
 
 

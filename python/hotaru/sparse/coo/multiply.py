@@ -85,9 +85,7 @@ def _of_both(a: SparseTensor, b: SparseTensor) -> SparseTensor:
     if b._nnz() < a._nnz():
         a, b = b, a
     shape = hotaru.broadcast_shapes(a.shape, b.shape)
-    mine, others = (
-        coo.flat_index(parts_of(x).index, tuple(shape)) for x in (a, b)
-    )
+    mine, others = (coo.flat_index(parts_of(x).index, tuple(shape)) for x in (a, b))
     asked, place = coo.matches(others, mine)
     values = values_of(a)[asked] * values_of(b)[place]
     indices = parts_of(a).index.index_select(1, asked)

@@ -26,18 +26,19 @@ def _rows_sum(
     columns is summed at a time, that memory stays bounded.
     """
     if values.dtype in (hotaru.float16, hotaru.bfloat16):
-        whole = _rows_sum(
-            values.float(), rows, columns, dense.float(), count, ordered
-        )
+        whole = _rows_sum(values.float(), rows, columns, dense.float(), count, ordered)
         return whole.to(values.dtype)
     if ordered and dense.dtype in (hotaru.float32, hotaru.float64):
         begins = hotaru.searchsorted(
             rows.contiguous(), hotaru.arange(count, device=rows.device)
         )
         return hotaru.nn.functional.embedding_bag(
-            columns.contiguous(), dense, begins, mode="sum",
+            columns.contiguous(),
+            dense,
+            begins,
+            mode="sum",
             per_sample_weights=values.contiguous(),
-        )  # fmt: skip
+        )
     step = max(_MOST_AT_ONCE // max(values.shape[0], 1), 1)
     parts = [
         coo.summed(values.unsqueeze(1) * part[columns], rows, count)
@@ -91,9 +92,7 @@ def _check_shapes(a: Tensor, b: Tensor) -> None:
     for which, tensor in (("mat1", a), ("mat2", b)):
         _check_indices(tensor)
         if tensor.dim() != 2:
-            raise RuntimeError(
-                f"{which} must be a matrix, got {tensor.dim()}-D tensor"
-            )
+            raise RuntimeError(f"{which} must be a matrix, got {tensor.dim()}-D tensor")
     check_product(a, b)
 
 
@@ -180,17 +179,12 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
         raise RuntimeError("bmm_sparse: Tensor 'mat2' must be dense")
     if a.dense_dim():
         raise RuntimeError(
-            "bmm_sparse: Tensor 'self' must have 0 dense dims, but has "
-            f"{a.dense_dim()}"
+            f"bmm_sparse: Tensor 'self' must have 0 dense dims, but has {a.dense_dim()}"
         )
     if a.shape[0] != b.shape[0]:
-        raise RuntimeError(
-            "bmm_sparse: 'self.size(0)' and 'mat2.size(0)' must match"
-        )
+        raise RuntimeError("bmm_sparse: 'self.size(0)' and 'mat2.size(0)' must match")
     if a.shape[2] != b.shape[1]:
-        raise RuntimeError(
-            "bmm_sparse: 'self.size(2)' and 'mat2.size(1)' must match"
-        )
+        raise RuntimeError("bmm_sparse: 'self.size(2)' and 'mat2.size(1)' must match")
     if not b.shape[2]:
         return b.new_zeros((a.shape[0], a.shape[1], 0))
     return bilinear(_batches, _back_batches, a, b)
@@ -217,9 +211,7 @@ def _batches(a: SparseTensor, b: Tensor) -> Tensor:
 
 
 @answers("addmm", of=COO)
-def addmm(
-    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1
-) -> Tensor:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1) -> Tensor:
     """Beta * input + alpha * (mat1 @ mat2), of which mat1 is sparse."""
     return _added(input, mat1, mat2, beta, alpha, mm)
 
@@ -268,14 +260,7 @@ def hspmm(mat1: Tensor, mat2: Tensor, *, out=None) -> SparseTensor:
     indices, values = parts_of(mat1).index, values_of(mat1)
     rows, group = indices[0].unique(return_inverse=True)
     product = (
-        _rows_sum(
-            values,
-            group,
-            indices[1],
-            mat2,
-            rows.shape[0],
-            _in_order(mat1, mat2),
-        )
+        _rows_sum(values, group, indices[1], mat2, rows.shape[0], _in_order(mat1, mat2))
         if mat2.shape[1]
         else mat2.new_zeros((rows.shape[0], 0))
     )

@@ -71,9 +71,7 @@ def _sparse_sum(input: SparseTensor, dim=None, *, dtype=None) -> Tensor:
     dims = [wrap_dim(d, input.dim()) for d in dims]
     for d in dims:
         if dims.count(d) > 1:
-            raise RuntimeError(
-                f"dim {d} appears multiple times in the list of dims"
-            )
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
     input = coo.coalesce(input)
     indices, values = parts_of(input).index, values_of(input)
     sparse = indices.shape[0]

@@ -88,8 +88,7 @@ def narrow_copy(
     """The positions from `start` to `start + length` of a dimension."""
     if not 0 <= dim < tensor.dim():
         raise RuntimeError(
-            f"Dimension {dim} out of range. "
-            f"Expecting 0 <= dim < {tensor.dim()}."
+            f"Dimension {dim} out of range. Expecting 0 <= dim < {tensor.dim()}."
         )
     extent, end = tensor.shape[dim], start + length
     if length < 0 or not 0 <= start <= end <= extent:

@@ -51,9 +51,7 @@ def movedim(tensor: SparseTensor, source, destination) -> SparseTensor:
 
 def _reordered(tensor: SparseTensor, order: list[int]) -> SparseTensor:
     inverse = [order.index(d) for d in range(len(order))]
-    return linear(
-        lambda x: _in_order(x, order), lambda g: g.permute(inverse), tensor
-    )
+    return linear(lambda x: _in_order(x, order), lambda g: g.permute(inverse), tensor)
 
 
 def _in_order(tensor: SparseTensor, order: list[int]) -> SparseTensor:
@@ -126,9 +124,7 @@ def _adjoint(tensor: SparseTensor) -> SparseTensor:
 def unsqueeze(tensor: SparseTensor, dim: int) -> SparseTensor:
     """One more dimension of size 1; sparse up to where dense ones begin."""
     dim = wrap_dim(dim, tensor.dim() + 1)
-    return linear(
-        lambda x: _unsqueezed(x, dim), lambda g: g.select(dim, 0), tensor
-    )
+    return linear(lambda x: _unsqueezed(x, dim), lambda g: g.select(dim, 0), tensor)
 
 
 def _unsqueezed(tensor: SparseTensor, dim: int) -> SparseTensor:
@@ -172,11 +168,7 @@ def _sparse_broadcast_to(tensor: SparseTensor, size) -> SparseTensor:
     dense = size[sparse:]
     if tuple(values.shape[1:]) != dense:
         values = values.expand(values.shape[0], *dense)
-    index = (
-        hotaru.stack(rows)
-        if sparse
-        else indices.new_zeros((0, values.shape[0]))
-    )
+    index = hotaru.stack(rows) if sparse else indices.new_zeros((0, values.shape[0]))
     made = coo.make(index, values, size)
     if not _C._sparse_coalesced(tensor) or index.shape[1] < 2:
         return made
@@ -188,8 +180,7 @@ def _sparse_broadcast_to(tensor: SparseTensor, size) -> SparseTensor:
 
 def _dense_at(i: int) -> RuntimeError:
     return RuntimeError(
-        "Concatenating sparse tensors, but a dense tensor was found at "
-        f"position {i}."
+        f"Concatenating sparse tensors, but a dense tensor was found at position {i}."
     )
 
 

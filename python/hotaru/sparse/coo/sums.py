@@ -12,9 +12,7 @@ from .._kind import COO
 from ..history import linear
 from ..tensor import is_sparse, parts_of, values_of, with_values
 
-_SPARSE_FIRST = (
-    "add(sparse, dense) is not supported. Use add(dense, sparse) instead."
-)
+_SPARSE_FIRST = "add(sparse, dense) is not supported. Use add(dense, sparse) instead."
 
 
 @answers("add", of=COO)
@@ -118,13 +116,9 @@ def _joined(a: Tensor, b: Tensor, alpha) -> Tensor:
             f"{others.shape[0]} sparse dimensions"
         )
     left = values_of(a).to(dtype)
-    if mine is others or (
-        mine.shape == others.shape and hotaru.equal(mine, others)
-    ):
+    if mine is others or (mine.shape == others.shape and hotaru.equal(mine, others)):
         return coo.make(mine, left + right, a.shape, coalesced)
-    both = coo.make(
-        hotaru.cat([mine, others], 1), hotaru.cat([left, right]), a.shape
-    )
+    both = coo.make(hotaru.cat([mine, others], 1), hotaru.cat([left, right]), a.shape)
     return coo.coalesce(both) if coalesced else both
 
 

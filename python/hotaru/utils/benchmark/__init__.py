@@ -10,19 +10,26 @@ from .utils.common import (
     unit_to_english,
 )
 from .utils.compare import Colorize, Compare
-from .utils.fuzzer import (
-    FuzzedParameter,
-    FuzzedTensor,
-    Fuzzer,
-    ParameterAlias,
-)
+from .utils.fuzzer import FuzzedParameter, FuzzedTensor, Fuzzer, ParameterAlias
 from .utils.sparse_fuzzer import FuzzedSparseTensor
 from .utils.timer import Language, Timer, timer
 
 __all__ = [
-    "Colorize", "Compare", "FuzzedParameter", "FuzzedSparseTensor",
-    "FuzzedTensor", "Fuzzer", "Language", "Measurement", "ParameterAlias",
-    "TaskSpec", "Timer",
-    "ordered_unique", "select_unit", "set_torch_threads", "timer",
-    "trim_sigfig", "unit_to_english",
-]  # fmt: skip
+    "Colorize",
+    "Compare",
+    "FuzzedParameter",
+    "FuzzedSparseTensor",
+    "FuzzedTensor",
+    "Fuzzer",
+    "Language",
+    "Measurement",
+    "ParameterAlias",
+    "TaskSpec",
+    "Timer",
+    "ordered_unique",
+    "select_unit",
+    "set_torch_threads",
+    "timer",
+    "trim_sigfig",
+    "unit_to_english",
+]

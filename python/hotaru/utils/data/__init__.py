@@ -27,9 +27,10 @@ from .sampler import (
 
 _PIPES = ("DataChunk", "IterDataPipe", "MapDataPipe")
 _PIPE_DECORATORS = (
-    "functional_datapipe", "guaranteed_datapipes_determinism",
+    "functional_datapipe",
+    "guaranteed_datapipes_determinism",
     "non_deterministic",
-)  # fmt: skip
+)
 _MODULES = ("datapipes", "graph", "graph_settings")
 
 

@@ -11,12 +11,7 @@ from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
 from .dataset import IterableDataset, _Subscriptable
 from .iterators import LoaderIterator, SingleProcessIterator, WorkerIterator
-from .sampler import (
-    BatchSampler,
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-)
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 # PyTorch's names of the iterators, which libraries check against.
 _BaseDataLoaderIter = LoaderIterator
@@ -92,9 +87,7 @@ class DataLoader(_Subscriptable):
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
-        _check_workers(
-            num_workers, timeout, prefetch_factor, persistent_workers
-        )
+        _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
         if num_workers > 0 and prefetch_factor is None:
             prefetch_factor = 2
         self.dataset = dataset
@@ -170,9 +163,7 @@ class DataLoader(_Subscriptable):
     @property
     def _index_sampler(self):
         """Where the tasks come from: lists of indices, or single ones."""
-        return (
-            self.sampler if self.batch_sampler is None else self.batch_sampler
-        )
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
 
     @property
     def _auto_collation(self) -> bool:
@@ -237,9 +228,7 @@ class DataLoader(_Subscriptable):
         )
 
 
-def _check_workers(
-    num_workers, timeout, prefetch_factor, persistent_workers
-) -> None:
+def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers) -> None:
     if num_workers < 0:
         raise ValueError(
             "num_workers option should be non-negative; use num_workers=0 to "
@@ -260,9 +249,8 @@ def _check_workers(
 
 
 def _check_sampler(
-    sampler, shuffle: bool, batch_size: int | None, batch_sampler,
-    drop_last: bool,
-) -> None:  # fmt: skip
+    sampler, shuffle: bool, batch_size: int | None, batch_sampler, drop_last: bool
+) -> None:
     """ValueError for options of the order that contradict each other."""
     if sampler is not None and shuffle:
         raise ValueError("sampler option is mutually exclusive with shuffle")

@@ -25,9 +25,7 @@ class Dataset(_Subscriptable):
     """
 
     def __getitem__(self, index):
-        raise NotImplementedError(
-            "Subclasses of Dataset should implement __getitem__."
-        )
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
     def __add__(self, other: Dataset) -> ConcatDataset:
         return ConcatDataset([self, other])
@@ -74,9 +72,7 @@ class StackDataset(Dataset):
 
     def __getitem__(self, index):
         if isinstance(self.datasets, dict):
-            return {
-                name: dataset[index] for name, dataset in self.datasets.items()
-            }
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
 
     def __getitems__(self, indices: list) -> list:
@@ -113,12 +109,8 @@ class ConcatDataset(Dataset):
         self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
-        if any(
-            isinstance(dataset, IterableDataset) for dataset in self.datasets
-        ):
-            raise AssertionError(
-                "ConcatDataset does not support IterableDataset"
-            )
+        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
         self.cumulative_sizes = self.cumsum(self.datasets)
 
     @staticmethod
@@ -212,14 +204,11 @@ def random_split(dataset: Dataset, lengths, generator=None) -> list[Subset]:
         lengths = _sizes(lengths, len(dataset))
     if sum(lengths) != len(dataset):
         raise ValueError(
-            "Sum of input lengths does not equal the length of the input "
-            "dataset!"
+            "Sum of input lengths does not equal the length of the input dataset!"
         )
     order = randperm(len(dataset), generator=generator).tolist()
     ends = accumulate(lengths)
-    return [
-        Subset(dataset, order[end - n : end]) for end, n in zip(ends, lengths)
-    ]
+    return [Subset(dataset, order[end - n : end]) for end, n in zip(ends, lengths)]
 
 
 def _sizes(shares: list[float], total: int) -> list[int]:

@@ -44,8 +44,7 @@ def traverse(datapipe, only_datapipe: bool | None = None) -> dict:
 def _graph(pipe, above: set, deep: bool) -> dict:
     if not isinstance(pipe, _PIPES):
         raise RuntimeError(
-            "Expected `IterDataPipe` or `MapDataPipe`, but "
-            f"{type(pipe)} is found"
+            f"Expected `IterDataPipe` or `MapDataPipe`, but {type(pipe)} is found"
         )
     if id(pipe) in above:
         return {}

@@ -46,9 +46,11 @@ def _has(pipe, *methods: str) -> bool:
 
 
 def apply_sharding(
-    datapipe, num_of_instances: int, instance_id: int,
+    datapipe,
+    num_of_instances: int,
+    instance_id: int,
     sharding_group=SHARDING_PRIORITIES.DEFAULT,
-):  # fmt: skip
+):
     """Tells all pipes with `apply_sharding` which part to give.
 
     Raises RuntimeError where one of them takes from another.

@@ -65,9 +65,7 @@ class LoaderIterator:
         return len(self._sampler)
 
     def __getstate__(self):
-        raise NotImplementedError(
-            "{} cannot be pickled", self.__class__.__name__
-        )
+        raise NotImplementedError("{} cannot be pickled", self.__class__.__name__)
 
     def _warn_of_length(self) -> None:
         text = (
@@ -111,9 +109,7 @@ class SingleProcessIterator(LoaderIterator):
     def __init__(self, loader) -> None:
         super().__init__(loader)
         if loader.timeout != 0:
-            raise AssertionError(
-                "_SingleProcessDataLoaderIter requires timeout == 0"
-            )
+            raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
         self._fetcher = make_fetcher(*loader.fetcher_arguments)
 
     def _next(self):
@@ -211,9 +207,7 @@ class WorkerIterator(LoaderIterator):
         for _ in range(self._num_workers):
             worker = next(self._turn)
             share = self._limit // max(1, sum(self._active))
-            if self._active[worker] and (
-                self._in_order or self._load[worker] < share
-            ):
+            if self._active[worker] and (self._in_order or self._load[worker] < share):
                 break
         else:
             return

@@ -109,11 +109,7 @@ class WeightedRandomSampler(Sampler):
     """`num_samples` indices with probabilities in proportion to `weights`."""
 
     def __init__(
-        self,
-        weights,
-        num_samples: int,
-        replacement: bool = True,
-        generator=None,
+        self, weights, num_samples: int, replacement: bool = True, generator=None
     ) -> None:
         _positive("num_samples", num_samples)
         self.replacement = _boolean("replacement", replacement, ValueError)
@@ -128,10 +124,7 @@ class WeightedRandomSampler(Sampler):
 
     def __iter__(self):
         draws = multinomial(
-            self.weights,
-            self.num_samples,
-            self.replacement,
-            generator=self.generator,
+            self.weights, self.num_samples, self.replacement, generator=self.generator
         )
         yield from draws.tolist()
 

@@ -19,9 +19,13 @@ class Plugins:
         self._add(tables.tensor_proto(tag, tensor), global_step, walltime)
 
     def add_hparams(
-        self, hparam_dict, metric_dict, hparam_domain_discrete=None,
-        run_name=None, global_step=None,
-    ) -> None:  # fmt: skip
+        self,
+        hparam_dict,
+        metric_dict,
+        hparam_domain_discrete=None,
+        run_name=None,
+        global_step=None,
+    ) -> None:
         """Hyperparameters and what came of them, in a folder of their own.
 
         Raises:
@@ -41,28 +45,45 @@ class Plugins:
                 writer.add_scalar(name, value, global_step)
 
     def add_pr_curve(
-        self, tag, labels, predictions, global_step=None, num_thresholds=127,
-        weights=None, walltime=None,
-    ) -> None:  # fmt: skip
+        self,
+        tag,
+        labels,
+        predictions,
+        global_step=None,
+        num_thresholds=127,
+        weights=None,
+        walltime=None,
+    ) -> None:
         """Precision and recall of predictions between 0 and 1."""
-        made = tables.pr_curve(
-            tag, labels, predictions, num_thresholds, weights
-        )
+        made = tables.pr_curve(tag, labels, predictions, num_thresholds, weights)
         self._add(made, global_step, walltime)
 
     def add_pr_curve_raw(
-        self, tag, true_positive_counts, false_positive_counts,
-        true_negative_counts, false_negative_counts, precision, recall,
-        global_step=None, num_thresholds=127, weights=None, walltime=None,
-    ) -> None:  # fmt: skip
+        self,
+        tag,
+        true_positive_counts,
+        false_positive_counts,
+        true_negative_counts,
+        false_negative_counts,
+        precision,
+        recall,
+        global_step=None,
+        num_thresholds=127,
+        weights=None,
+        walltime=None,
+    ) -> None:
         """Precision and recall that were computed already.
 
         weights: has no effect, as the counts have it.
         """
         rows = (
-            true_positive_counts, false_positive_counts, true_negative_counts,
-            false_negative_counts, precision, recall,
-        )  # fmt: skip
+            true_positive_counts,
+            false_positive_counts,
+            true_negative_counts,
+            false_negative_counts,
+            precision,
+            recall,
+        )
         made = tables.pr_curve_raw(tag, rows, num_thresholds)
         self._add(made, global_step, walltime)
 
@@ -85,17 +106,30 @@ class Plugins:
         self.add_custom_scalars({category: {title: ["Margin", tags]}})
 
     def add_mesh(
-        self, tag, vertices, colors=None, faces=None, config_dict=None,
-        global_step=None, walltime=None,
-    ) -> None:  # fmt: skip
+        self,
+        tag,
+        vertices,
+        colors=None,
+        faces=None,
+        config_dict=None,
+        global_step=None,
+        walltime=None,
+    ) -> None:
         """Points [B, N, 3], their colours, the triangles between them."""
         made = tables.mesh(tag, vertices, colors, faces, config_dict)
         self._add(made, global_step, walltime)
 
     def add_image_with_boxes(
-        self, tag, img_tensor, box_tensor, global_step=None, walltime=None,
-        rescale=1, dataformats="CHW", labels=None,
-    ) -> None:  # fmt: skip
+        self,
+        tag,
+        img_tensor,
+        box_tensor,
+        global_step=None,
+        walltime=None,
+        rescale=1,
+        dataformats="CHW",
+        labels=None,
+    ) -> None:
         """A picture with boxes (left, top, right, bottom) drawn in.
 
         labels: texts; left out where there are not as many as boxes.
@@ -116,25 +150,28 @@ class Plugins:
         self._add(media.video(tag, vid_tensor, fps), global_step, walltime)
 
     def add_audio(
-        self, tag, snd_tensor, global_step=None, sample_rate=44100,
-        walltime=None,
-    ) -> None:  # fmt: skip
+        self, tag, snd_tensor, global_step=None, sample_rate=44100, walltime=None
+    ) -> None:
         """Sound of one channel, between -1 and 1."""
         made = media.audio(tag, snd_tensor, sample_rate)
         self._add(made, global_step, walltime)
 
     def add_embedding(
-        self, mat, metadata=None, label_img=None, global_step=None,
-        tag="default", metadata_header=None,
-    ) -> None:  # fmt: skip
+        self,
+        mat,
+        metadata=None,
+        label_img=None,
+        global_step=None,
+        tag="default",
+        metadata_header=None,
+    ) -> None:
         """Points [N, D] for the projector, with names and pictures."""
         from google.protobuf import text_format
 
         folder = self._get_file_writer().get_logdir()
         made = embedding.write(
-            folder, mat, metadata, label_img, global_step, tag,
-            metadata_header,
-        )  # fmt: skip
+            folder, mat, metadata, label_img, global_step, tag, metadata_header
+        )
         if not hasattr(self, "_projector_config"):
             self._projector_config = ProjectorConfig()
         self._projector_config.embeddings.append(made)
@@ -151,7 +188,5 @@ class Plugins:
         made, run = graph(model, input_to_model, verbose, use_strict_trace)
         writer = self._get_file_writer()
         writer.add_event(Event(graph_def=made.SerializeToString()))
-        tagged = TaggedRunMetadata(
-            tag="step1", run_metadata=run.SerializeToString()
-        )
+        tagged = TaggedRunMetadata(tag="step1", run_metadata=run.SerializeToString())
         writer.add_event(Event(tagged_run_metadata=tagged))

@@ -63,10 +63,7 @@ class _Scopes:
 
 def _attributes(node) -> str:
     """As text, without quotes, which TensorBoard does not take."""
-    found = {
-        key: getattr(node, node.kindOf(key))(key)
-        for key in node.attributeNames()
-    }
+    found = {key: getattr(node, node.kindOf(key))(key) for key in node.attributeNames()}
     return str(found).replace("'", " ")
 
 
@@ -103,10 +100,7 @@ def graph(model, args, verbose: bool = False, strict: bool = True) -> tuple:
             known = []
         nodes += [
             _node(
-                scopes.names[value.debugName()],
-                node.kind(),
-                known,
-                _attributes(node),
+                scopes.names[value.debugName()], node.kind(), known, _attributes(node)
             )
             for value in node.outputs()
         ]

@@ -28,9 +28,11 @@ def image_boxes(tag, value, boxes, rescale, formats, labels) -> Summary:
         (int(width * rescale), int(height * rescale)), Image.Resampling.LANCZOS
     )
     held = Summary.Image(
-        height=height, width=width, colorspace=len(picture.getbands()),
+        height=height,
+        width=width,
+        colorspace=len(picture.getbands()),
         encoded_image_string=png(picture),
-    )  # fmt: skip
+    )
     return Summary(value=[Summary.Value(tag=tag, image=held)])
 
 
@@ -39,9 +41,7 @@ def _draw(picture, corners, label: str | None) -> None:
 
     draw = ImageDraw.Draw(picture)
     left, top, right, bottom = (float(x) for x in corners)
-    outline = [
-        (left, top), (left, bottom), (right, bottom), (right, top), (left, top)
-    ]  # fmt: skip
+    outline = [(left, top), (left, bottom), (right, bottom), (right, top), (left, top)]
     draw.line(outline, width=2, fill="Red")
     if not label:
         return
@@ -49,8 +49,7 @@ def _draw(picture, corners, label: str | None) -> None:
     x0, y0, x1, y1 = font.getbbox(label)
     margin = np.ceil(0.05 * (y1 - y0))
     draw.rectangle(
-        [(left, bottom - (y1 - y0) - 2 * margin), (left + x1 - x0, bottom)],
-        fill="Red",
+        [(left, bottom - (y1 - y0) - 2 * margin), (left + x1 - x0, bottom)], fill="Red"
     )
     at = (left + margin, bottom - (y1 - y0) - margin)
     draw.text(at, label, fill="black", font=font)
@@ -76,13 +75,19 @@ def video(tag, value, fps) -> Summary:
     frames = [Image.fromarray(frame) for frame in whole]
     data = io.BytesIO()
     frames[0].save(
-        data, format="GIF", save_all=True, append_images=frames[1:],
-        duration=1000 / fps, loop=0,
-    )  # fmt: skip
+        data,
+        format="GIF",
+        save_all=True,
+        append_images=frames[1:],
+        duration=1000 / fps,
+        loop=0,
+    )
     held = Summary.Image(
-        height=whole.shape[1], width=whole.shape[2], colorspace=channels,
+        height=whole.shape[1],
+        width=whole.shape[2],
+        colorspace=channels,
         encoded_image_string=data.getvalue(),
-    )  # fmt: skip
+    )
     return Summary(value=[Summary.Value(tag=tag, image=held)])
 
 
@@ -102,7 +107,10 @@ def audio(tag, value, sample_rate: int) -> Summary:
         file.setframerate(sample_rate)
         file.writeframes(sound.tobytes())
     held = Summary.Audio(
-        sample_rate=sample_rate, num_channels=1, length_frames=len(sound),
-        encoded_audio_string=data.getvalue(), content_type="audio/wav",
-    )  # fmt: skip
+        sample_rate=sample_rate,
+        num_channels=1,
+        length_frames=len(sound),
+        encoded_audio_string=data.getvalue(),
+        content_type="audio/wav",
+    )
     return Summary(value=[Summary.Value(tag=tag, audio=held)])

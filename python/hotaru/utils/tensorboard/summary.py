@@ -85,10 +85,14 @@ def histogram(tag: str, values, bins, max_bins: int | None = None) -> Summary:
     # One empty bucket before the first says where that begins.
     shown = counts[first : last + 1].tolist()
     proto = HistogramProto(
-        min=values.min(), max=values.max(), num=len(values),
-        sum=values.sum(), sum_squares=values.dot(values),
-        bucket_limit=limits[first : last + 2].tolist(), bucket=[0, *shown],
-    )  # fmt: skip
+        min=values.min(),
+        max=values.max(),
+        num=len(values),
+        sum=values.sum(),
+        sum_squares=values.dot(values),
+        bucket_limit=limits[first : last + 2].tolist(),
+        bucket=[0, *shown],
+    )
     return Summary(value=[Summary.Value(tag=tag, histo=proto)])
 
 
@@ -97,9 +101,14 @@ def histogram_raw(
 ) -> Summary:
     """A histogram that was counted already."""
     proto = HistogramProto(
-        min=min, max=max, num=num, sum=sum, sum_squares=sum_squares,
-        bucket_limit=bucket_limits, bucket=bucket_counts,
-    )  # fmt: skip
+        min=min,
+        max=max,
+        num=num,
+        sum=sum,
+        sum_squares=sum_squares,
+        bucket_limit=bucket_limits,
+        bucket=bucket_counts,
+    )
     return Summary(value=[Summary.Value(tag=tag, histo=proto)])
 
 
@@ -156,9 +165,11 @@ def image(tag: str, value, formats: str) -> Summary:
     made = pixels(value, rows(value, formats))
     height, width, channels = made.shape
     held = Summary.Image(
-        height=height, width=width, colorspace=channels,
+        height=height,
+        width=width,
+        colorspace=channels,
         encoded_image_string=png(Image.fromarray(made)),
-    )  # fmt: skip
+    )
     return Summary(value=[Summary.Value(tag=tag, image=held)])
 
 

@@ -78,9 +78,8 @@ def tensor_proto(tag: str, tensor) -> Summary:
         raise ValueError(f"{tag} has unsupported tensor dtype {tensor.dtype}")
     dtype, field, convert = _DTYPES[name]
     held = TensorProto(
-        dtype=dtype, tensor_shape=_shape(tensor.shape),
-        **{field: convert(tensor)},
-    )  # fmt: skip
+        dtype=dtype, tensor_shape=_shape(tensor.shape), **{field: convert(tensor)}
+    )
     return _summary(tag, _metadata("tensor"), held)
 
 
@@ -90,9 +89,7 @@ def _kind_of(value) -> tuple[str, str]:
         return "DATA_TYPE_FLOAT64", "number_value"
     if isinstance(value, str):
         return "DATA_TYPE_STRING", "string_value"
-    raise ValueError(
-        "value should be one of int, float, str, bool, or torch.Tensor"
-    )
+    raise ValueError("value should be one of int, float, str, bool, or torch.Tensor")
 
 
 def _check_hparams(values, metrics, choices) -> None:
@@ -107,9 +104,7 @@ def _check_hparams(values, metrics, choices) -> None:
             )
     for key, listed in choices.items():
         fits = key in values and isinstance(listed, list)
-        if not fits or not all(
-            isinstance(one, type(values[key])) for one in listed
-        ):
+        if not fits or not all(isinstance(one, type(values[key])) for one in listed):
             raise TypeError(
                 f"parameter: hparam_domain_discrete[{key}] should be a list "
                 f"of same type as hparam_dict[{key}]."
@@ -146,16 +141,12 @@ def hparams(values: dict, metrics: dict, choices: dict | None = None) -> tuple:
             listed = [struct_pb2.Value(**{field: one}) for one in choices[key]]
             info.domain_discrete.CopyFrom(struct_pb2.ListValue(values=listed))
         infos.append(info)
-    names = [
-        api_pb2.MetricInfo(name=api_pb2.MetricName(tag=key)) for key in metrics
-    ]
+    names = [api_pb2.MetricInfo(name=api_pb2.MetricName(tag=key)) for key in metrics]
     end = SessionEndInfo(status=api_pb2.Status.Value("STATUS_SUCCESS"))
     experiment = api_pb2.Experiment(hparam_infos=infos, metric_infos=names)
 
     def written(tag: str, **content) -> Summary:
-        data = HParamsPluginData(
-            version=metadata.PLUGIN_DATA_VERSION, **content
-        )
+        data = HParamsPluginData(version=metadata.PLUGIN_DATA_VERSION, **content)
         name = metadata.PLUGIN_NAME
         return _summary(tag, _metadata(name, data.SerializeToString()))
 
@@ -180,9 +171,10 @@ def pr_curve_raw(tag: str, rows, num_thresholds: int) -> Summary:
         version=0, num_thresholds=min(num_thresholds, _MOST_THRESHOLDS)
     )
     held = TensorProto(
-        dtype="DT_FLOAT", float_val=data.reshape(-1).tolist(),
+        dtype="DT_FLOAT",
+        float_val=data.reshape(-1).tolist(),
         tensor_shape=_shape(data.shape),
-    )  # fmt: skip
+    )
     metadata = _metadata("pr_curves", content.SerializeToString())
     return _summary(tag, metadata, held)
 
@@ -237,9 +229,10 @@ def custom_scalars(layout: dict) -> Summary:
         for name, charts in layout.items()
     ]
     held = TensorProto(
-        dtype="DT_STRING", tensor_shape=TensorShapeProto(),
+        dtype="DT_STRING",
+        tensor_shape=TensorShapeProto(),
         string_val=[layout_pb2.Layout(category=categories).SerializeToString()],
-    )  # fmt: skip
+    )
     tag = "custom_scalars__config__"
     return _summary(tag, _metadata("custom_scalars"), held)
 
@@ -255,22 +248,18 @@ def mesh(tag: str, vertices, colors, faces, config: dict | None) -> Summary:
         (faces, MeshPluginData.FACE),
         (colors, MeshPluginData.COLOR),
     ]
-    given = [
-        (hotaru.as_tensor(part), kind)
-        for part, kind in given
-        if part is not None
-    ]
+    given = [(hotaru.as_tensor(part), kind) for part, kind in given if part is not None]
     components = metadata.get_components_bitmask([kind for _, kind in given])
     values = []
     for part, kind in given:
         held = TensorProto(
-            dtype="DT_FLOAT", float_val=_numbers(part.detach()),
+            dtype="DT_FLOAT",
+            float_val=_numbers(part.detach()),
             tensor_shape=_shape([part.shape[i] for i in range(3)]),
-        )  # fmt: skip
+        )
         described = metadata.create_summary_metadata(
-            tag, None, kind, components, list(part.shape), None,
-            json_config=config,
-        )  # fmt: skip
+            tag, None, kind, components, list(part.shape), None, json_config=config
+        )
         name = metadata.get_instance_name(tag, kind)
         values.append(Summary.Value(tag=name, tensor=held, metadata=described))
     return Summary(value=values)

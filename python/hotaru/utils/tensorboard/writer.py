@@ -28,9 +28,12 @@ class FileWriter:
     """
 
     def __init__(
-        self, log_dir, max_queue: int = 10, flush_secs: int = 120,
+        self,
+        log_dir,
+        max_queue: int = 10,
+        flush_secs: int = 120,
         filename_suffix: str = "",
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.event_writer = EventFileWriter(
             str(log_dir), max_queue, flush_secs, filename_suffix
         )
@@ -74,9 +77,14 @@ class SummaryWriter(Plugins):
     """
 
     def __init__(
-        self, log_dir=None, comment: str = "", purge_step=None,
-        max_queue: int = 10, flush_secs: int = 120, filename_suffix: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        log_dir=None,
+        comment: str = "",
+        purge_step=None,
+        max_queue: int = 10,
+        flush_secs: int = 120,
+        filename_suffix: str = "",
+    ) -> None:
         if not log_dir:
             now = datetime.now().strftime("%b%d_%H-%M-%S")
             name = f"{now}_{socket.gethostname()}{comment}"
@@ -90,9 +98,7 @@ class SummaryWriter(Plugins):
         self._get_file_writer()
 
     def _file(self, folder) -> FileWriter:
-        return FileWriter(
-            folder, self.max_queue, self.flush_secs, self.filename_suffix
-        )
+        return FileWriter(folder, self.max_queue, self.flush_secs, self.filename_suffix)
 
     def _get_file_writer(self) -> FileWriter:
         """The file, begun again where it was closed."""
@@ -117,9 +123,14 @@ class SummaryWriter(Plugins):
         self._get_file_writer().add_summary(made, global_step, walltime)
 
     def add_scalar(
-        self, tag, scalar_value, global_step=None, walltime=None,
-        new_style: bool = False, double_precision: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        tag,
+        scalar_value,
+        global_step=None,
+        walltime=None,
+        new_style: bool = False,
+        double_precision: bool = False,
+    ) -> None:
         """One number."""
         made = summary.scalar(tag, scalar_value, new_style, double_precision)
         self._add(made, global_step, walltime)
@@ -135,23 +146,35 @@ class SummaryWriter(Plugins):
             if folder not in self.all_writers:
                 self.all_writers[folder] = self._file(folder)
             self.all_writers[folder].add_summary(
-                summary.scalar(main_tag, value, False, False),
-                global_step,
-                walltime,
+                summary.scalar(main_tag, value, False, False), global_step, walltime
             )
 
     def add_histogram(
-        self, tag, values, global_step=None, bins="tensorflow", walltime=None,
+        self,
+        tag,
+        values,
+        global_step=None,
+        bins="tensorflow",
+        walltime=None,
         max_bins=None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """How values are spread; `bins` as of `numpy.histogram`."""
         made = summary.histogram(tag, values, bins, max_bins)
         self._add(made, global_step, walltime)
 
     def add_histogram_raw(
-        self, tag, min, max, num, sum, sum_squares, bucket_limits,
-        bucket_counts, global_step=None, walltime=None,
-    ) -> None:  # fmt: skip
+        self,
+        tag,
+        min,
+        max,
+        num,
+        sum,
+        sum_squares,
+        bucket_limits,
+        bucket_counts,
+        global_step=None,
+        walltime=None,
+    ) -> None:
         """A histogram that was counted already."""
         if len(bucket_limits) != len(bucket_counts):
             raise ValueError(
@@ -163,17 +186,15 @@ class SummaryWriter(Plugins):
         self._add(made, global_step, walltime)
 
     def add_image(
-        self, tag, img_tensor, global_step=None, walltime=None,
-        dataformats="CHW",
-    ) -> None:  # fmt: skip
+        self, tag, img_tensor, global_step=None, walltime=None, dataformats="CHW"
+    ) -> None:
         """A picture, of values between 0 and 1 or of bytes."""
         made = summary.image(tag, img_tensor, dataformats)
         self._add(made, global_step, walltime)
 
     def add_images(
-        self, tag, img_tensor, global_step=None, walltime=None,
-        dataformats="NCHW",
-    ) -> None:  # fmt: skip
+        self, tag, img_tensor, global_step=None, walltime=None, dataformats="NCHW"
+    ) -> None:
         """Pictures, side by side."""
         self.add_image(tag, img_tensor, global_step, walltime, dataformats)
 
@@ -196,9 +217,7 @@ class SummaryWriter(Plugins):
         else:
             self.add_image(tag, pictures[0], global_step, walltime, "CHW")
 
-    def add_text(
-        self, tag, text_string, global_step=None, walltime=None
-    ) -> None:
+    def add_text(self, tag, text_string, global_step=None, walltime=None) -> None:
         """A text, shown as Markdown."""
         self._add(summary.text(tag, text_string), global_step, walltime)
 

@@ -12,11 +12,15 @@ def unet():
     from diffusers import UNet2DModel
 
     return UNet2DModel(
-        sample_size=16, in_channels=3, out_channels=3, layers_per_block=1,
-        block_out_channels=(16, 32), norm_num_groups=8,
+        sample_size=16,
+        in_channels=3,
+        out_channels=3,
+        layers_per_block=1,
+        block_out_channels=(16, 32),
+        norm_num_groups=8,
         down_block_types=("DownBlock2D", "AttnDownBlock2D"),
         up_block_types=("AttnUpBlock2D", "UpBlock2D"),
-    )  # fmt: skip
+    )
 
 
 def network() -> None:
@@ -32,15 +36,16 @@ def autoencoder() -> None:
     from diffusers import AutoencoderKL
 
     model = AutoencoderKL(
-        block_out_channels=(16, 32), norm_num_groups=8, layers_per_block=1,
+        block_out_channels=(16, 32),
+        norm_num_groups=8,
+        layers_per_block=1,
         down_block_types=("DownEncoderBlock2D",) * 2,
-        up_block_types=("UpDecoderBlock2D",) * 2, latent_channels=4,
-    )  # fmt: skip
+        up_block_types=("UpDecoderBlock2D",) * 2,
+        latent_channels=4,
+    )
     x = torch.randn(1, 3, 32, 32)
     latent = model.encode(x).latent_dist
-    emit(
-        mean=latent.mean, std=latent.std, out=model.decode(latent.mode()).sample
-    )
+    emit(mean=latent.mean, std=latent.std, out=model.decode(latent.mode()).sample)
 
 
 def schedulers() -> None:
@@ -48,11 +53,16 @@ def schedulers() -> None:
 
     x = torch.randn(1, 3, 8, 8)
     for kind in (
-        D.DDPMScheduler, D.DDIMScheduler, D.PNDMScheduler,
-        D.EulerDiscreteScheduler, D.EulerAncestralDiscreteScheduler,
-        D.DPMSolverMultistepScheduler, D.UniPCMultistepScheduler,
-        D.HeunDiscreteScheduler, D.LMSDiscreteScheduler,
-    ):  # fmt: skip
+        D.DDPMScheduler,
+        D.DDIMScheduler,
+        D.PNDMScheduler,
+        D.EulerDiscreteScheduler,
+        D.EulerAncestralDiscreteScheduler,
+        D.DPMSolverMultistepScheduler,
+        D.UniPCMultistepScheduler,
+        D.HeunDiscreteScheduler,
+        D.LMSDiscreteScheduler,
+    ):
         scheduler, y = kind(), x.clone()
         scheduler.set_timesteps(6)
         generator = torch.Generator().manual_seed(4)
@@ -71,9 +81,11 @@ def pipeline() -> None:
     pipe = DDPMPipeline(unet().eval(), DDPMScheduler(num_train_timesteps=50))
     pipe.set_progress_bar_config(disable=True)
     found = pipe(
-        batch_size=1, num_inference_steps=4, output_type="np",
+        batch_size=1,
+        num_inference_steps=4,
+        output_type="np",
         generator=torch.Generator().manual_seed(0),
-    )  # fmt: skip
+    )
     emit(images=found.images)
 
 

@@ -20,24 +20,26 @@ CONFIGS = {
     "lora": lambda: LoraConfig(r=4, target_modules=["q_proj", "v_proj"]),
     "dora": lambda: LoraConfig(r=4, use_dora=True, target_modules=["q_proj"]),
     "ia3": lambda: IA3Config(
-        target_modules=["k_proj", "down_proj"],
-        feedforward_modules=["down_proj"],
+        target_modules=["k_proj", "down_proj"], feedforward_modules=["down_proj"]
     ),
     "loha": lambda: LoHaConfig(r=4, target_modules=["q_proj"]),
     "vera": lambda: VeraConfig(r=4, target_modules=["q_proj", "o_proj"]),
     "adalora": lambda: AdaLoraConfig(total_step=10, target_modules=["q_proj"]),
-    "prefix": lambda: PrefixTuningConfig(
-        task_type="CAUSAL_LM", num_virtual_tokens=3
-    ),
+    "prefix": lambda: PrefixTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3),
 }
 
 
 def base():
     torch.manual_seed(0)
     config = AutoConfig.for_model(
-        "llama", vocab_size=60, hidden_size=32, num_hidden_layers=2,
-        num_attention_heads=4, intermediate_size=64, pad_token_id=0,
-    )  # fmt: skip
+        "llama",
+        vocab_size=60,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        pad_token_id=0,
+    )
     return AutoModelForCausalLM.from_config(config)
 
 

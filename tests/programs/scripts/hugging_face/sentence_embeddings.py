@@ -13,14 +13,16 @@ def similar() -> None:
 
     a, b = torch.randn(5, 8), torch.randn(7, 8)
     emit(
-        cosine=util.cos_sim(a, b), dot=util.dot_score(a, b),
-        euclid=util.euclidean_sim(a, b), manhattan=util.manhattan_sim(a, b),
+        cosine=util.cos_sim(a, b),
+        dot=util.dot_score(a, b),
+        euclid=util.euclidean_sim(a, b),
+        manhattan=util.manhattan_sim(a, b),
         pairs=util.pairwise_cos_sim(a, b[:5]),
         found=util.semantic_search(a, b, top_k=3),
         groups=util.community_detection(
             torch.cat([a, a + 0.01]), min_community_size=2, threshold=0.9
         ),
-    )  # fmt: skip
+    )
 
 
 def pooled() -> None:

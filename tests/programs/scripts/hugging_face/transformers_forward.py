@@ -7,17 +7,31 @@ from probe import emit, gradients
 from transformers import AutoConfig, AutoModel
 
 SMALL = {
-    "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
-    "intermediate_size": 64, "vocab_size": 99,
-}  # fmt: skip
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+    "vocab_size": 99,
+}
 LLAMA = {**SMALL, "num_key_value_heads": 2}
-T5 = {"vocab_size": 99, "d_model": 32, "d_kv": 8, "d_ff": 64, "num_heads": 4,
-      "num_layers": 2}  # fmt: skip
+T5 = {
+    "vocab_size": 99,
+    "d_model": 32,
+    "d_kv": 8,
+    "d_ff": 64,
+    "num_heads": 4,
+    "num_layers": 2,
+}
 SEQ2SEQ = {
-    "vocab_size": 99, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2,
-    "encoder_attention_heads": 4, "decoder_attention_heads": 4,
-    "encoder_ffn_dim": 64, "decoder_ffn_dim": 64,
-}  # fmt: skip
+    "vocab_size": 99,
+    "d_model": 32,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 64,
+    "decoder_ffn_dim": 64,
+}
 CONFIGS = {
     "bert": SMALL,
     "roberta": {**SMALL, "pad_token_id": 1},
@@ -28,23 +42,40 @@ CONFIGS = {
     "mixtral": {**LLAMA, "num_local_experts": 4},
     "t5": T5,
     "bart": SEQ2SEQ,
-    "whisper": {**SEQ2SEQ, "num_mel_bins": 8, "max_source_positions": 20,
-                "pad_token_id": 0, "decoder_start_token_id": 1,
-                "bos_token_id": 1, "eos_token_id": 2,
-                "suppress_tokens": None, "begin_suppress_tokens": None},
-    "distilbert": {"vocab_size": 99, "dim": 32, "n_layers": 2, "n_heads": 4,
-                   "hidden_dim": 64},
+    "whisper": {
+        **SEQ2SEQ,
+        "num_mel_bins": 8,
+        "max_source_positions": 20,
+        "pad_token_id": 0,
+        "decoder_start_token_id": 1,
+        "bos_token_id": 1,
+        "eos_token_id": 2,
+        "suppress_tokens": None,
+        "begin_suppress_tokens": None,
+    },
+    "distilbert": {
+        "vocab_size": 99,
+        "dim": 32,
+        "n_layers": 2,
+        "n_heads": 4,
+        "hidden_dim": 64,
+    },
     "vit": {**SMALL, "image_size": 32, "patch_size": 8},
     "clip": {
         "text_config": {**SMALL, "eos_token_id": 98},
         "vision_config": {**SMALL, "image_size": 32, "patch_size": 8},
         "projection_dim": 16,
     },
-    "wav2vec2": {**SMALL, "conv_dim": [16, 16], "conv_kernel": [10, 3],
-                 "conv_stride": [5, 2], "num_feat_extract_layers": 2,
-                 "num_conv_pos_embeddings": 16,
-                 "num_conv_pos_embedding_groups": 2},
-}  # fmt: skip
+    "wav2vec2": {
+        **SMALL,
+        "conv_dim": [16, 16],
+        "conv_kernel": [10, 3],
+        "conv_stride": [5, 2],
+        "num_feat_extract_layers": 2,
+        "num_conv_pos_embeddings": 16,
+        "num_conv_pos_embedding_groups": 2,
+    },
+}
 
 
 def inputs(kind: str) -> dict:
@@ -58,8 +89,7 @@ def inputs(kind: str) -> dict:
     if kind == "wav2vec2":
         return {"input_values": torch.randn(2, 800)}
     if kind == "whisper":
-        return {"input_features": torch.randn(2, 8, 40),
-                "decoder_input_ids": tokens}  # fmt: skip
+        return {"input_features": torch.randn(2, 8, 40), "decoder_input_ids": tokens}
     given = {"input_ids": tokens, "attention_mask": mask}
     if kind in ("t5", "bart"):
         given["decoder_input_ids"] = tokens[:, :5]

@@ -8,18 +8,32 @@ import operator
 from core_scope import DTYPES, Table, cases, dtype_table, pairs
 
 BINARY = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul,
-    "truediv": operator.truediv, "floordiv": operator.floordiv,
-    "mod": operator.mod, "pow": operator.pow, "lt": operator.lt,
-    "ge": operator.ge, "eq": operator.eq, "and": operator.and_,
-    "or": operator.or_, "xor": operator.xor, "lshift": operator.lshift,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "truediv": operator.truediv,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "pow": operator.pow,
+    "lt": operator.lt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "lshift": operator.lshift,
     "rshift": operator.rshift,
-}  # fmt: skip
+}
 IN_PLACE = {
-    "iadd": operator.iadd, "isub": operator.isub, "imul": operator.imul,
-    "itruediv": operator.itruediv, "ifloordiv": operator.ifloordiv,
-    "imod": operator.imod, "ipow": operator.ipow, "iand": operator.iand,
-}  # fmt: skip
+    "iadd": operator.iadd,
+    "isub": operator.isub,
+    "imul": operator.imul,
+    "itruediv": operator.itruediv,
+    "ifloordiv": operator.ifloordiv,
+    "imod": operator.imod,
+    "ipow": operator.ipow,
+    "iand": operator.iand,
+}
 NAMED = [
     "maximum",
     "minimum",
@@ -122,9 +136,8 @@ def number(lib, value):
 def binary_table(function, row_shape, column_shape):
     def run(lib):
         return dtype_table(
-            lib, function, filled(row_shape, 1), filled(column_shape, 2),
-            DTYPES, DTYPES,
-        )  # fmt: skip
+            lib, function, filled(row_shape, 1), filled(column_shape, 2), DTYPES, DTYPES
+        )
 
     return run
 
@@ -134,9 +147,7 @@ def number_table(function, reverse, shape=(2,)):
         def apply(a, b):
             return function(b, a) if reverse else function(a, b)
 
-        return dtype_table(
-            lib, apply, filled(shape, 1), number, DTYPES, NUMBERS
-        )
+        return dtype_table(lib, apply, filled(shape, 1), number, DTYPES, NUMBERS)
 
     return run
 
@@ -145,16 +156,12 @@ def named(name):
     def run(lib):
         if name == "where3":
             ones = lib.ones(2, dtype=lib.bool)
-            return binary_table(lambda a, b: lib.where(ones, a, b), (2,), (2,))(
-                lib
-            )
+            return binary_table(lambda a, b: lib.where(ones, a, b), (2,), (2,))(lib)
         if name == "result_type":
             table = Table()
             for a, b in pairs():
                 one, two = filled((2,), 1)(lib, a), filled((), 1)(lib, b)
-                table.errors.append(
-                    str(lib.result_type(one, two)).split(".")[-1]
-                )
+                table.errors.append(str(lib.result_type(one, two)).split(".")[-1])
             return table.errors
         return binary_table(getattr(lib, name), (2,), (2,))(lib)
 
@@ -218,15 +225,7 @@ def casts(source):
     def run(lib):
         values = _corners(source)
         if "float" in source:
-            values = [
-                1.5,
-                -2.75,
-                100.5,
-                0.0,
-                float("inf"),
-                float("nan"),
-                65519.0,
-            ]
+            values = [1.5, -2.75, 100.5, 0.0, float("inf"), float("nan"), 65519.0]
             values = values[:4]
         t = lib.tensor(values, dtype=getattr(lib, source))
         return {d: t.to(getattr(lib, d)) for d in DTYPES}

@@ -13,15 +13,34 @@ from outcomes import tensor
 
 #: All dtypes, shortest names first used in tables.
 DTYPES = [
-    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16",
-    "float32", "float64", "complex64", "complex128",
-]  # fmt: skip
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 _SHORT = {
-    "bool": "b", "uint8": "u1", "int8": "i1", "int16": "i2", "int32": "i4",
-    "int64": "i8", "float16": "f2", "bfloat16": "bf", "float32": "f4",
-    "float64": "f8", "complex64": "c8", "complex128": "c16",
+    "bool": "b",
+    "uint8": "u1",
+    "int8": "i1",
+    "int16": "i2",
+    "int32": "i4",
+    "int64": "i8",
+    "float16": "f2",
+    "bfloat16": "bf",
+    "float32": "f4",
+    "float64": "f8",
+    "complex64": "c8",
+    "complex128": "c16",
     "complex32": "c8",
-}  # fmt: skip
+}
 
 
 def scope(lib) -> dict:
@@ -31,9 +50,7 @@ def scope(lib) -> dict:
         return tensor(lib, *shape, **options)
 
     def leaf(*shape, start=0, dtype=None):
-        return x(
-            *shape, start=start, dtype=dtype or lib.float64, requires_grad=True
-        )
+        return x(*shape, start=start, dtype=dtype or lib.float64, requires_grad=True)
 
     def laid(t):
         return [t, list(t.stride()), t.storage_offset()]
@@ -124,9 +141,7 @@ class Table:
         """function(row, column) as a line a row, then the errors."""
         lines = [
             f"{row}: "
-            + " ".join(
-                self.cell(lambda c=c, r=row: function(r, c)) for c in columns
-            )
+            + " ".join(self.cell(lambda c=c, r=row: function(r, c)) for c in columns)
             for row in rows
         ]
         return lines + [f"E{i} = {e}" for i, e in enumerate(self.errors)]
@@ -135,9 +150,7 @@ class Table:
 def dtype_table(lib, function, make_row, make_column, rows, columns):
     """The dtypes of function(make_row(r), make_column(c))."""
     return Table().rows(
-        lambda r, c: function(make_row(lib, r), make_column(lib, c)),
-        rows,
-        columns,
+        lambda r, c: function(make_row(lib, r), make_column(lib, c)), rows, columns
     )
 
 

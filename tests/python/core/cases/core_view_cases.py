@@ -507,9 +507,7 @@ def _random_indexing(count: int) -> dict:
         written = r.randrange(2) == 1
         index = _index_text(r, shape)
         if written:
-            value = r.choice(
-                ("-1", "tensor(-2)", f"-a[{index}]", "tensor([-3])")
-            )
+            value = r.choice(("-1", "tensor(-2)", f"-a[{index}]", "tensor([-3])"))
             text = f"a = {make}; a[{index}] = {value}; a"
         else:
             text = f"{make}[{index}]"

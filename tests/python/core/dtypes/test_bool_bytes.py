@@ -13,9 +13,7 @@ N = 70  # beyond a vector, with a rest
 
 def odd(hotaru):
     """Bools of bytes 0xff, 0x02 and so on; the third of every five is false."""
-    values = [
-        b if i % 5 != 2 else 0 for i, b in enumerate([255, 2, 128, 64] * N)
-    ]
+    values = [b if i % 5 != 2 else 0 for i, b in enumerate([255, 2, 128, 64] * N)]
     bytes_ = hotaru.tensor(values[:N], dtype=hotaru.uint8)
     truth = [bool(v) for v in values[:N]]
     return bytes_.view(hotaru.bool), truth

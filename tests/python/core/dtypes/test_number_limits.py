@@ -47,9 +47,13 @@ def test_numbers_of_several_elements(kind, count):
 
 @pytest.mark.parametrize(
     ("dtype", "name", "digits"),
-    [("float16", "c10::Half", 11), ("bfloat16", "c10::BFloat16", 8),
-     ("float32", "float", 24), ("float64", "double", 53)],
-)  # fmt: skip
+    [
+        ("float16", "c10::Half", 11),
+        ("bfloat16", "c10::BFloat16", 8),
+        ("float32", "float", 24),
+        ("float64", "double", 53),
+    ],
+)
 def test_draws_of_integers_that_floats_leave_out(dtype, name, digits):
     x = torch.zeros(2, dtype=getattr(torch, dtype))
     torch.set_warn_always(True)

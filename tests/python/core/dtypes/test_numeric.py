@@ -59,9 +59,7 @@ def test_gcd_against_numpy(dtype):
 def test_one_operand_against_numpy(name):
     x = np.concatenate([values(9), [0.0, -0.0, 1.0]])
     found = getattr(torch, name)(torch.tensor(x)).numpy()
-    np.testing.assert_allclose(
-        found, getattr(np, name)(x), rtol=1e-12, atol=1e-15
-    )
+    np.testing.assert_allclose(found, getattr(np, name)(x), rtol=1e-12, atol=1e-15)
 
 
 def test_nan_to_num_replaces_each_kind():
@@ -123,10 +121,7 @@ def test_unique_with_all_it_can_tell():
 
 
 def test_result_types_and_shapes():
-    assert (
-        torch.result_type(torch.ones(1, dtype=torch.int32), 1.0)
-        is torch.float32
-    )
+    assert torch.result_type(torch.ones(1, dtype=torch.int32), 1.0) is torch.float32
     assert torch.broadcast_shapes((2, 1), (3,), 1) == (2, 3)
 
 

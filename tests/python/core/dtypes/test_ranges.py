@@ -22,9 +22,7 @@ def test_complex_ends():
     wanted = torch.tensor([1, 1.2880 + 2.8881j, -6.6820 + 7.4398j])
     assert torch.allclose(row, wanted, atol=1e-4, rtol=0)
     row = torch.logspace(0, 1j, 4, base=2)
-    wanted = torch.tensor(
-        [1, 0.9734 + 0.2290j, 0.8951 + 0.4458j, 0.7692 + 0.6390j]
-    )
+    wanted = torch.tensor([1, 0.9734 + 0.2290j, 0.8951 + 0.4458j, 0.7692 + 0.6390j])
     assert torch.allclose(row, wanted, atol=1e-4, rtol=0)
 
 

@@ -12,23 +12,26 @@ import pytest
 import hotaru as torch
 
 VALUES = [
-    1.0, -2.5, 0.1, 300.0, 1e9, math.inf, -math.inf, math.nan, -0.0, 1e-9,
-    449.0, 60000.0, 0.0017,
-]  # fmt: skip
+    1.0,
+    -2.5,
+    0.1,
+    300.0,
+    1e9,
+    math.inf,
+    -math.inf,
+    math.nan,
+    -0.0,
+    1e-9,
+    449.0,
+    60000.0,
+    0.0017,
+]
 CODES = {
-    "float8_e5m2": [
-        60, 193, 46, 93, 124, 124, 252, 127, 128, 0, 95, 123, 23,
-    ],
-    "float8_e4m3fn": [
-        56, 194, 29, 121, 126, 126, 254, 127, 128, 0, 126, 126, 1,
-    ],
-    "float8_e5m2fnuz": [
-        64, 197, 50, 97, 128, 128, 128, 128, 0, 0, 99, 127, 27,
-    ],
-    "float8_e4m3fnuz": [
-        64, 202, 37, 128, 128, 128, 128, 128, 0, 0, 128, 128, 2,
-    ],
-}  # fmt: skip
+    "float8_e5m2": [60, 193, 46, 93, 124, 124, 252, 127, 128, 0, 95, 123, 23],
+    "float8_e4m3fn": [56, 194, 29, 121, 126, 126, 254, 127, 128, 0, 126, 126, 1],
+    "float8_e5m2fnuz": [64, 197, 50, 97, 128, 128, 128, 128, 0, 0, 99, 127, 27],
+    "float8_e4m3fnuz": [64, 202, 37, 128, 128, 128, 128, 128, 0, 0, 128, 128, 2],
+}
 UNSIGNED = ("uint16", "uint32", "uint64")
 RARE = (*CODES, *UNSIGNED, "complex32")
 
@@ -49,10 +52,7 @@ def test_every_float8_comes_back(name):
     assert torch.equal(back[number], codes[number])
     limits = torch.finfo(dtype)
     finite = values[values.isfinite()]
-    assert (finite.max().item(), finite.min().item()) == (
-        limits.max,
-        limits.min,
-    )
+    assert (finite.max().item(), finite.min().item()) == (limits.max, limits.min)
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,7 @@ def test_every_float8_comes_back(name):
     [
         ("uint16", [0, 1, 65535, 4464, 0], [0, 1, 65535, 0]),
         ("uint32", [0, 1, 4294967295, 70000, 0], [0, 1, 4294967295, 3 * 10**9]),
-        (
-            "uint64",
-            [0, 1, 2**64 - 1, 70000, 2**40],
-            [0, 1, 2**64 - 1, 3 * 10**9],
-        ),
+        ("uint64", [0, 1, 2**64 - 1, 70000, 2**40], [0, 1, 2**64 - 1, 3 * 10**9]),
     ],
 )
 def test_unsigned_conversions(name, wrapped, cut):
@@ -81,8 +77,7 @@ def test_uint64_beyond_int64():
     assert x.double().tolist() == [2.0**64, 2.0**63]
     assert x.to(torch.int64).tolist() == [-1, -(2**63)]
     assert repr(x) == (
-        "tensor([18446744073709551615,  9223372036854775808], "
-        "dtype=torch.uint64)"
+        "tensor([18446744073709551615,  9223372036854775808], dtype=torch.uint64)"
     )
 
 
@@ -144,9 +139,7 @@ def test_what_is_not_computed(name):
 def test_promotion():
     assert torch.promote_types(torch.uint16, torch.float16) is torch.float16
     assert torch.promote_types(torch.complex32, torch.int8) is torch.complex32
-    assert torch.promote_types(torch.complex32, torch.bfloat16) is (
-        torch.complex64
-    )
+    assert torch.promote_types(torch.complex32, torch.bfloat16) is (torch.complex64)
     text = "Promotion for uint16, uint32, uint64 types is not supported"
     with pytest.raises(RuntimeError, match=f"{text}, .* UInt16 and Int"):
         torch.promote_types(torch.uint16, torch.int32)

@@ -29,9 +29,7 @@ def test_they_are_floats_where_a_float_is_asked_for(x):
     "f",
     [
         lambda x: torch.ones(1).add(torch.ones(1), alpha=x),
-        lambda x: torch.addcmul(
-            torch.zeros(1), torch.ones(1), torch.ones(1), value=x
-        ),
+        lambda x: torch.addcmul(torch.zeros(1), torch.ones(1), torch.ones(1), value=x),
         lambda x: torch.full_like(torch.ones(1), x),
         lambda x: torch.ones(1).new_full((1,), x),
         lambda x: torch.tensor([x, 1.0])[:1],

@@ -33,10 +33,7 @@ def test_sums_and_products(dtype):
         assert got.dtype == torch.int64
     assert a.sum(dtype=torch.float32).item() == 18.0
     if dtype != torch.uint64:
-        assert (
-            torch.tensor([upper(dtype), 1], dtype=dtype).sum()
-            == upper(dtype) + 1
-        )
+        assert torch.tensor([upper(dtype), 1], dtype=dtype).sum() == upper(dtype) + 1
 
 
 @pytest.mark.parametrize("dtype", WIDE, ids=str)
@@ -61,9 +58,7 @@ def test_order(dtype):
     assert torch.msort(a).tolist() == values.tolist()
     assert a.unique().tolist() == [0, 2, 3, big]
     got = torch.unique(a, return_inverse=True, return_counts=True)
-    assert [t.tolist() for t in got] == [
-        [0, 2, 3, big], [2, 3, 1, 2, 0], [1, 1, 2, 1],
-    ]  # fmt: skip
+    assert [t.tolist() for t in got] == [[0, 2, 3, big], [2, 3, 1, 2, 0], [1, 1, 2, 1]]
     rows = torch.tensor([[big, 1], [2, 1], [big, 1]], dtype=dtype)
     assert torch.unique(rows, dim=0).tolist() == [[2, 1], [big, 1]]
     assert torch.unique_consecutive(a[[0, 3, 1]]).tolist() == [3, big]
@@ -79,9 +74,7 @@ def test_padding(dtype):
 
 MADE = {
     "full": lambda b: torch.full((1,), b, dtype=torch.uint64),
-    "full_like": lambda b: torch.full_like(
-        torch.zeros(1, dtype=torch.uint64), b
-    ),
+    "full_like": lambda b: torch.full_like(torch.zeros(1, dtype=torch.uint64), b),
     "new_full": lambda b: torch.zeros(1, dtype=torch.uint64).new_full((1,), b),
     "fill_": lambda b: torch.zeros(1, dtype=torch.uint64).fill_(b),
     "copy_": lambda b: torch.zeros(1, dtype=torch.uint64).copy_(b),

@@ -122,9 +122,7 @@ def test_a_file_of_several_values():
     pickle.dump(41, file)
     for i in range(2):
         torch.save(
-            torch.full((2,), float(i)),
-            file,
-            _use_new_zipfile_serialization=False,
+            torch.full((2,), float(i)), file, _use_new_zipfile_serialization=False
         )
     pickle.dump(43, file)
     file.seek(0)
@@ -184,9 +182,13 @@ def test_records_are_aligned_and_whole(tmp_path):
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None
         assert archive.namelist() == [
-            "model/data.pkl", "model/byteorder", "model/data/0",
-            "model/data/1", "model/data/2", "model/version",
-        ]  # fmt: skip
+            "model/data.pkl",
+            "model/byteorder",
+            "model/data/0",
+            "model/data/1",
+            "model/data/2",
+            "model/version",
+        ]
     with serialization._open_zipfile_reader(path) as reader:
         for name in ("data/0", "data/2"):
             assert reader.get_record_offset(name) % 64 == 0
@@ -243,9 +245,7 @@ def test_mapped_files(tmp_path):
 def test_byte_order():
     file = io.BytesIO()
     with serialization._open_zipfile_writer(file) as writer:
-        text = zipfile.ZipFile(written(torch.tensor([1, 2]))).read(
-            "archive/data.pkl"
-        )
+        text = zipfile.ZipFile(written(torch.tensor([1, 2]))).read("archive/data.pkl")
         writer.write_record("data.pkl", text, len(text))
         data = b"".join(n.to_bytes(8, "big") for n in (1, 2))
         writer.write_record("data/0", data, len(data))
@@ -316,8 +316,9 @@ def test_places_of_ones_own():
 def test_broken_files():
     whole = written(torch.arange(100.0)).getvalue()
     for size in (0, 3, 4, 30, 200, len(whole) - 1):
-        with pytest.raises((RuntimeError, EOFError, pickle.UnpicklingError,
-                            IndexError)):  # fmt: skip
+        with pytest.raises(
+            (RuntimeError, EOFError, pickle.UnpicklingError, IndexError)
+        ):
             torch.load(io.BytesIO(whole[:size]))
     short = io.BytesIO()
     with serialization._open_zipfile_writer(short) as writer:
@@ -389,9 +390,7 @@ def test_records_of_another_size_are_refused(tmp_path, change, mapped):
             if name.endswith("data/0"):
                 data = data[:change] if change < 0 else data + bytes(change)
             wrong.writestr(name, data)
-    with pytest.raises(
-        RuntimeError, match=rf"{24 + change} bytes.*24( bytes|$)"
-    ):
+    with pytest.raises(RuntimeError, match=rf"{24 + change} bytes.*24( bytes|$)"):
         torch.load(tmp_path / "wrong", mmap=mapped)
 
 
@@ -399,7 +398,5 @@ def test_an_old_file_that_ends_early_says_how_much_is_missing(tmp_path):
     path = tmp_path / "old"
     torch.save(torch.arange(6.0), path, _use_new_zipfile_serialization=False)
     path.write_bytes(path.read_bytes()[:-5])
-    with pytest.raises(
-        RuntimeError, match=r"EOF.* has 24 bytes, and 5 of them"
-    ):
+    with pytest.raises(RuntimeError, match=r"EOF.* has 24 bytes, and 5 of them"):
         torch.load(path)

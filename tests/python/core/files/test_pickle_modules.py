@@ -50,10 +50,7 @@ def test_tensors_and_storages_come_back(kind, protocol, zipped):
         "dtype": torch.float16,
     }
     file = _written(
-        value,
-        module,
-        pickle_protocol=protocol,
-        _use_new_zipfile_serialization=zipped,
+        value, module, pickle_protocol=protocol, _use_new_zipfile_serialization=zipped
     )
     for reader in (module, None):
         file.seek(0)
@@ -74,13 +71,15 @@ def test_names_are_those_that_files_know(kind):
     for protocol in (2, 3):
         own, other = io.BytesIO(), io.BytesIO()
         torch.save(
-            value, own, pickle_protocol=protocol,
-            _use_new_zipfile_serialization=False,
-        )  # fmt: skip
+            value, own, pickle_protocol=protocol, _use_new_zipfile_serialization=False
+        )
         torch.save(
-            value, other, pickle_module=_module(kind),
-            pickle_protocol=protocol, _use_new_zipfile_serialization=False,
-        )  # fmt: skip
+            value,
+            other,
+            pickle_module=_module(kind),
+            pickle_protocol=protocol,
+            _use_new_zipfile_serialization=False,
+        )
         assert _globals(other) == _globals(own)
 
 

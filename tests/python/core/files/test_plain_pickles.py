@@ -90,11 +90,21 @@ def _untyped(x):
 
 
 FUNCTIONS = [
-    torch.relu, nn.functional.gelu, torch.linalg.inv, torch.fft.fft,
-    torch.special.erf, torch.Tensor.relu, torch.sparse.mm, torch.softmax,
-    nn.functional.logsigmoid, nn.functional.softplus, torch.conv1d,
-    nn.functional.relu, torch.einsum, torch.Tensor.add_,
-]  # fmt: skip
+    torch.relu,
+    nn.functional.gelu,
+    torch.linalg.inv,
+    torch.fft.fft,
+    torch.special.erf,
+    torch.Tensor.relu,
+    torch.sparse.mm,
+    torch.softmax,
+    nn.functional.logsigmoid,
+    nn.functional.softplus,
+    torch.conv1d,
+    nn.functional.relu,
+    torch.einsum,
+    torch.Tensor.add_,
+]
 
 
 def _functions(found):
@@ -136,9 +146,7 @@ CHECKS = {
     "attention": _equals(nn.MultiheadAttention),
     "nested": _nested,
     "state": _state,
-    "others": _equals(
-        [torch.float16, torch.device("cpu", 0), torch.Size([2, 3])]
-    ),
+    "others": _equals([torch.float16, torch.device("cpu", 0), torch.Size([2, 3])]),
     "format": _equals(torch.channels_last),
     "typed": lambda x: _equals([1.0, 2.0])(x.tolist()),
     "untyped": _untyped,
@@ -170,9 +178,7 @@ def test_what_pytorch_wrote_is_read(tmp_path):
         [*command, Path(__file__).parent], capture_output=True, text=True
     )
     assert told.returncode == 0, told.stderr
-    assert set(CHECKS) == {
-        name.split()[0] for name in json.loads(GOLDEN.read_text())
-    }
+    assert set(CHECKS) == {name.split()[0] for name in json.loads(GOLDEN.read_text())}
     assert int(told.stdout) == 2 * len(CHECKS) - 1
 
 
@@ -189,8 +195,7 @@ def _names(data: bytes) -> set[str]:
 NAMES = {
     "tensor": (
         lambda: torch.ones(2, 2).t(),
-        "_utils._rebuild_tensor_v2 storage._load_from_bytes "
-        "collections.OrderedDict",
+        "_utils._rebuild_tensor_v2 storage._load_from_bytes collections.OrderedDict",
     ),
     "parameter": (
         lambda: nn.Parameter(torch.ones(2)),
@@ -201,10 +206,7 @@ NAMES = {
         lambda: torch.ones(2, device="meta"),
         "_utils._rebuild_meta_tensor_no_storage hotaru.float32",
     ),
-    "storage": (
-        lambda: torch.ones(2).untyped_storage(),
-        "storage._load_from_bytes",
-    ),
+    "storage": (lambda: torch.ones(2).untyped_storage(), "storage._load_from_bytes"),
 }
 
 
@@ -284,9 +286,7 @@ def test_hooks_are_not_pickled_and_that_is_told():
 @pytest.mark.filterwarnings("ignore:TypedStorage")
 def test_a_meta_storage_grows_to_what_is_rebuilt():
     storage = torch.storage.TypedStorage(dtype=torch.float32, device="meta")
-    made = torch._utils._rebuild_tensor_v2(
-        storage, 1, (2, 2), (2, 1), False, {}
-    )
+    made = torch._utils._rebuild_tensor_v2(storage, 1, (2, 2), (2, 1), False, {})
     assert made.is_meta
     assert made.untyped_storage().nbytes() == 20
 
@@ -348,9 +348,13 @@ def test_functions_are_found_by_name(protocol):
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_plain_functions_go_by_their_names(protocol):
     for function in (
-        torch.tensor, torch.from_numpy, torch.result_type,
-        torch.get_default_dtype, torch.set_num_threads, torch.get_rng_state,
-    ):  # fmt: skip
+        torch.tensor,
+        torch.from_numpy,
+        torch.result_type,
+        torch.get_default_dtype,
+        torch.set_num_threads,
+        torch.get_rng_state,
+    ):
         text = pickle.dumps(function, protocol)
         assert pickle.loads(text) is function
         assert copy.copy(function) is copy.deepcopy(function) is function
@@ -369,9 +373,8 @@ file.seek(0)
 print([x.tolist() for x in torch.load(file).unbind()])
 """
     result = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert result.stdout == "[[0.0, 1.0, 2.0], [0.0, 1.0]]\n"
 
 
@@ -383,8 +386,7 @@ def _public(cls):
 
 
 @pytest.mark.parametrize(
-    "cls",
-    [torch.Tensor, torch.UntypedStorage, torch.Generator, torch.Size],
+    "cls", [torch.Tensor, torch.UntypedStorage, torch.Generator, torch.Size]
 )
 def test_methods_go_by_their_names(cls):
     for name, method in _public(cls):

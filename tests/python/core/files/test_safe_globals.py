@@ -104,21 +104,37 @@ def test_modules_of_the_system_are_never_allowed():
 
 def test_names_of_the_package_are_pytorchs():
     file = written(torch.nn.ReLU())
-    with serialization.safe_globals(
-        [torch.nn.ReLU, set, collections.OrderedDict]
-    ):
+    with serialization.safe_globals([torch.nn.ReLU, set, collections.OrderedDict]):
         assert type(torch.load(file)) is torch.nn.ReLU
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        {1, 2, 3}, b"bytes", bytearray(b"array"), 1 + 2j, -5, 2**40, 2**300,
-        "é", 1.5, None, True, (), (1,), (1, 2, 3, 4), [], {}, {"a": [1]},
-        collections.Counter("aab"), torch.Size([1, 2]), torch.float64,
-        torch.device("cpu"), torch.strided,
+        {1, 2, 3},
+        b"bytes",
+        bytearray(b"array"),
+        1 + 2j,
+        -5,
+        2**40,
+        2**300,
+        "é",
+        1.5,
+        None,
+        True,
+        (),
+        (1,),
+        (1, 2, 3, 4),
+        [],
+        {},
+        {"a": [1]},
+        collections.Counter("aab"),
+        torch.Size([1, 2]),
+        torch.float64,
+        torch.device("cpu"),
+        torch.strided,
     ],
-)  # fmt: skip
+)
 def test_plain_values(value):
     found = torch.load(written(value))
     assert found == value

@@ -26,9 +26,7 @@ def _export(path):
 
 
 def _onnx(path):
-    torch.onnx.export(
-        torch.nn.Linear(2, 2), (torch.ones(1, 2),), path, dynamo=False
-    )
+    torch.onnx.export(torch.nn.Linear(2, 2), (torch.ones(1, 2),), path, dynamo=False)
 
 
 def _profile(path):
@@ -56,9 +54,7 @@ WRITERS = {
     "module.save": lambda path: _script().save(str(path)),
     "export.save": _export,
     "onnx.export": _onnx,
-    "save_file": lambda path: hotaru.weights.save_file(
-        {"x": torch.ones(3)}, path
-    ),
+    "save_file": lambda path: hotaru.weights.save_file({"x": torch.ones(3)}, path),
     "export_chrome_trace": _profile,
     "PyTorchFileWriter": _records,
 }
@@ -135,9 +131,7 @@ def test_pipes_take_what_is_written(write, tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
     got = []
-    reader = threading.Thread(
-        target=lambda: got.append(path.read_bytes()), daemon=True
-    )
+    reader = threading.Thread(target=lambda: got.append(path.read_bytes()), daemon=True)
     reader.start()
     write(path)
     reader.join(30)

@@ -117,12 +117,21 @@ def output_kept_and_used():
 
 
 CYCLES = [
-    hook_of_a_leaf, hook_with_its_handle, hook_after_accumulation,
-    hook_of_a_weight, hook_of_a_result, hook_of_a_node,
-    prehook_of_a_kept_node, attribute_of_a_parameter, attribute_of_a_tensor,
-    entry_of_its_dict, attribute_of_a_gradient, attribute_of_a_subclass,
-    output_kept_by_its_function, output_kept_and_used,
-]  # fmt: skip
+    hook_of_a_leaf,
+    hook_with_its_handle,
+    hook_after_accumulation,
+    hook_of_a_weight,
+    hook_of_a_result,
+    hook_of_a_node,
+    prehook_of_a_kept_node,
+    attribute_of_a_parameter,
+    attribute_of_a_tensor,
+    entry_of_its_dict,
+    attribute_of_a_gradient,
+    attribute_of_a_subclass,
+    output_kept_by_its_function,
+    output_kept_and_used,
+]
 
 
 @pytest.mark.parametrize("make", CYCLES)

@@ -168,8 +168,12 @@ def test_acosh_left_of_its_cut(hotaru):
     points = [-2.375 + 0j, 2.0 + 0j, -1.75 + 0j, -1.75 - 2j]
     x = hotaru.tensor(points, dtype=hotaru.complex128, requires_grad=True)
     hotaru.acosh(x).real.sum().backward()
-    wanted = [-0.46420708254852755, 0.5773502691896258, -0.6963106238227914,
-              -0.22467024991236050 - 0.2953029957394331j]  # fmt: skip
+    wanted = [
+        -0.46420708254852755,
+        0.5773502691896258,
+        -0.6963106238227914,
+        -0.22467024991236050 - 0.2953029957394331j,
+    ]
     for got, want in zip(x.grad.tolist(), wanted):
         assert got == pytest.approx(want, rel=1e-12)
 

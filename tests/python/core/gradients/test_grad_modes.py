@@ -16,10 +16,7 @@ MODES = {
         lambda: not torch.is_grad_enabled(),
     ),
     "inference_mode": (torch.inference_mode, torch.is_inference_mode_enabled),
-    "inference_mode()": (
-        torch.inference_mode(),
-        torch.is_inference_mode_enabled,
-    ),
+    "inference_mode()": (torch.inference_mode(), torch.is_inference_mode_enabled),
 }
 modes = pytest.mark.parametrize("mode", MODES)
 

@@ -8,9 +8,24 @@ import pytest
 import hotaru as torch
 
 NAMES = [
-    "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga",
-    "maia", "xla", "lazy", "vulkan", "mps", "hpu", "mtia", "privateuseone",
-]  # fmt: skip
+    "ipu",
+    "xpu",
+    "mkldnn",
+    "opengl",
+    "opencl",
+    "ideep",
+    "hip",
+    "ve",
+    "fpga",
+    "maia",
+    "xla",
+    "lazy",
+    "vulkan",
+    "mps",
+    "hpu",
+    "mtia",
+    "privateuseone",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -101,16 +116,8 @@ TYPE = "device(): argument 'type' (position 1) must be str, not {}"
         (("cpu", 1, 2), {}, COMBINATION.format("str, int, int")),
         ((), {"index": 1}, COMBINATION.format("index=int, ")),
         ((), {"device": 3.5}, COMBINATION.format("device=float, ")),
-        (
-            ("cpu",),
-            {"foo": 1},
-            "device() got an unexpected keyword argument 'foo'",
-        ),
-        (
-            ("cpu",),
-            {"type": "cpu"},
-            "device() got multiple values for argument 'type'",
-        ),
+        (("cpu",), {"foo": 1}, "device() got an unexpected keyword argument 'foo'"),
+        (("cpu",), {"type": "cpu"}, "device() got multiple values for argument 'type'"),
     ],
 )
 def test_what_is_no_device(arguments, keywords, text):

@@ -72,18 +72,32 @@ def test_convolution_backend(shape, transposed, dilation, want):
     dims, channels = len(shape) - 2, shape[1]
     weight = (channels, 12) if transposed else (12, channels)
     found = _C._select_conv_backend(
-        torch.zeros(shape), torch.zeros(*weight, *[3] * dims), None,
-        [1] * dims, [0] * dims, [dilation] * dims, transposed, [0] * dims, 1,
-    )  # fmt: skip
+        torch.zeros(shape),
+        torch.zeros(*weight, *[3] * dims),
+        None,
+        [1] * dims,
+        [0] * dims,
+        [dilation] * dims,
+        transposed,
+        [0] * dims,
+        1,
+    )
     assert found is want
 
 
 def test_convolution_backend_of_what_does_not_fit():
     with pytest.raises(RuntimeError, match="to have 5 channels, but got 6"):
         _C._select_conv_backend(
-            torch.zeros(2, 6, 7), torch.zeros(12, 5, 3), None,
-            [1], [0], [1], False, [0], 1,
-        )  # fmt: skip
+            torch.zeros(2, 6, 7),
+            torch.zeros(12, 5, 3),
+            None,
+            [1],
+            [0],
+            [1],
+            False,
+            [0],
+            1,
+        )
 
 
 def test_preferred_libraries():
@@ -92,11 +106,14 @@ def test_preferred_libraries():
     assert cuda.preferred_linalg_library("default").name == "Default"
     assert str(cuda.preferred_blas_library("cublas")) == "_BlasBackend.Cublas"
     for wanted, text in (
-        ("magma", "Cannot set preferred backend to MAGMA if PyTorch has not "
-                  "been compiled with MAGMA."),
+        (
+            "magma",
+            "Cannot set preferred backend to MAGMA if PyTorch has not "
+            "been compiled with MAGMA.",
+        ),
         ("x", "Unknown input value. Choose from: default, cusolver, magma."),
         (3, "Unknown input value type."),
-    ):  # fmt: skip
+    ):
         with pytest.raises(RuntimeError) as error:
             cuda.preferred_linalg_library(wanted)
         assert str(error.value) == text
@@ -111,11 +128,12 @@ def test_tensor_metadata():
         (((3, 2),), {}, "sizes mismatch! Expected: [3, 2], Got: [2, 3]"),
         ((None, (1, 2)), {}, "strides mismatch! Expected: [1, 2], Got: [3, 1]"),
         (
-            (None, None, torch.float64), {},
+            (None, None, torch.float64),
+            {},
             "dtype mismatch! Expected: Double, Got: float",
         ),
         ((), {"device": "meta"}, "device mismatch! Expected: meta, Got: cpu"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(RuntimeError) as error:
             check(x, *arguments, **options)
         assert str(error.value) == f"Tensor {text}"
@@ -136,9 +154,13 @@ def test_reduction_names():
     with pytest.warns(UserWarning, match="'elementwise_mean' is deprecated"):
         assert _reduction.get_enum("elementwise_mean") == 1
     for average, reduce, want in (
-        (None, None, "mean"), (False, None, "sum"), (True, True, "mean"),
-        (True, False, "none"), (None, False, "none"), (False, True, "sum"),
-    ):  # fmt: skip
+        (None, None, "mean"),
+        (False, None, "sum"),
+        (True, True, "mean"),
+        (True, False, "none"),
+        (None, False, "none"),
+        (False, True, "sum"),
+    ):
         with pytest.warns(UserWarning, match=f"use reduction='{want}' instead"):
             assert _reduction.legacy_get_string(average, reduce) == want
     with warnings.catch_warnings():

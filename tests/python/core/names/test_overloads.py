@@ -15,10 +15,7 @@ def test_packets_and_overloads_have_pytorchs_names():
     assert str(aten.add) == "aten.add"
     assert str(aten.add.Tensor) == "aten.add.Tensor"
     assert repr(aten.add) == "<OpOverloadPacket(op='aten.add')>"
-    assert (
-        repr(aten.add.Tensor)
-        == "<OpOverload(op='aten.add', overload='Tensor')>"
-    )
+    assert repr(aten.add.Tensor) == "<OpOverload(op='aten.add', overload='Tensor')>"
     assert aten.add.Tensor.name() == "aten::add.Tensor"
     assert aten.relu.default.name() == "aten::relu"
     assert aten.add.Tensor.__name__ == "add.Tensor"
@@ -47,18 +44,15 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(RuntimeError, match="value for argument 'other'"):
         aten.add.Tensor(x)
     with pytest.raises(
-        RuntimeError,
-        match="Expected a value of type 'number' for argument 'other'",
+        RuntimeError, match="Expected a value of type 'number' for argument 'other'"
     ):
         aten.add.Scalar(x, x)
     with pytest.raises(
-        AttributeError,
-        match=r"op of 'aten\.add' has no overload name 'foo'",
+        AttributeError, match=r"op of 'aten\.add' has no overload name 'foo'"
     ):
         aten.add.foo  # noqa: B018
     with pytest.raises(
-        AttributeError,
-        match="'_OpNamespace' 'aten' object has no attribute 'nonesuch'",
+        AttributeError, match="'_OpNamespace' 'aten' object has no attribute 'nonesuch'"
     ):
         aten.nonesuch  # noqa: B018
 
@@ -82,11 +76,22 @@ def test_scripts_may_call_them():
 
 
 QUESTIONS = (
-    "is_complex", "is_conj", "is_contiguous", "is_distributed",
-    "is_floating_point", "is_inference", "is_neg", "is_signed",
-    "element_size", "get_device", "numel", "dense_dim", "sparse_dim",
-    "storage_offset", "dim",
-)  # fmt: skip
+    "is_complex",
+    "is_conj",
+    "is_contiguous",
+    "is_distributed",
+    "is_floating_point",
+    "is_inference",
+    "is_neg",
+    "is_signed",
+    "element_size",
+    "get_device",
+    "numel",
+    "dense_dim",
+    "sparse_dim",
+    "storage_offset",
+    "dim",
+)
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

@@ -45,9 +45,7 @@ def test_parameters_are_seen(name):
 def test_no_other_keyword_is_taken(name):
     function, names = PARAMETERS[name]
     parameters = inspect.signature(function).parameters.values()
-    needed = [
-        p for p in parameters if p.default is p.empty and p.name != "self"
-    ]
+    needed = [p for p in parameters if p.default is p.empty and p.name != "self"]
     arguments = [torch.ones(1)] * (len(needed) + names.startswith("self"))
     with pytest.raises(TypeError, match="nonesuch"):
         function(*arguments, nonesuch=1)

@@ -14,10 +14,7 @@ import hotaru
 # PyTorch's `__module__` of the functions, without "torch".
 PLACES = [
     ("", ["is_complex", "sym_int", "_sym_cos", "is_conj"]),
-    (
-        ".functional",
-        ["einsum", "tensordot", "meshgrid", "stft", "atleast_2d", "norm"],
-    ),
+    (".functional", ["einsum", "tensordot", "meshgrid", "stft", "atleast_2d", "norm"]),
     ("._lowrank", ["pca_lowrank", "svd_lowrank"]),
     (".nn.functional", ["relu", "max_pool2d", "cross_entropy", "dropout"]),
     (".nn.init", ["normal_", "uniform_", "constant_", "kaiming_uniform_"]),
@@ -86,9 +83,7 @@ def test_behind_the_alias(tmp_path):
     file = str(tmp_path / "model.pt")
     code = _ALIASED.format(here=__file__.rpartition("/")[0], file=file)
     done = subprocess.run(
-        [sys.executable, "-m", "hotaru", "-c", code],
-        capture_output=True,
-        text=True,
+        [sys.executable, "-m", "hotaru", "-c", code], capture_output=True, text=True
     )
     assert done.stderr == ""
     model = hotaru.load(file, weights_only=False)

@@ -158,16 +158,18 @@ def test_masked_tensors_of_other_types():
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda q: q.sort(0), lambda q: q.topk(1, 0), lambda q: q.min(0),
-        lambda q: q.max(), hotaru.relu, lambda q: q.to_sparse(),
+        lambda q: q.sort(0),
+        lambda q: q.topk(1, 0),
+        lambda q: q.min(0),
+        lambda q: q.max(),
+        hotaru.relu,
+        lambda q: q.to_sparse(),
     ],
-)  # fmt: skip
+)
 def test_integers_of_other_scales_are_not_compared(ask):
     x = hotaru.tensor([[4.0, 5.0], [1.0, 2.0]])
     scales = hotaru.tensor([1.0, 0.01])
-    q = hotaru.quantize_per_channel(
-        x, scales, hotaru.tensor([0, 0]), 0, hotaru.qint8
-    )
+    q = hotaru.quantize_per_channel(x, scales, hotaru.tensor([0, 0]), 0, hotaru.qint8)
     with pytest.raises(NotImplementedError, match="QuantizedCPU"):
         ask(q)
 

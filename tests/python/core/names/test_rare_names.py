@@ -214,10 +214,16 @@ def test_uninitialised_tensors_have_a_class_in_common():
 
 def test_abbreviations_of_dtypes():
     names = {
-        "bool": "b8", "uint16": "u16", "int64": "i64", "float32": "f32",
-        "bfloat16": "bf16", "complex32": "c32", "float8_e4m3fn": "f8e4m3fn",
-        "float8_e5m2fnuz": "f8e5m2fnuz", "quint8": "quint8",
-    }  # fmt: skip
+        "bool": "b8",
+        "uint16": "u16",
+        "int64": "i64",
+        "float32": "f32",
+        "bfloat16": "bf16",
+        "complex32": "c32",
+        "float8_e4m3fn": "f8e4m3fn",
+        "float8_e5m2fnuz": "f8e5m2fnuz",
+        "quint8": "quint8",
+    }
     assert {name: getattr(torch, name).abbr for name in names} == names
 
 

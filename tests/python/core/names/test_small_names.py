@@ -263,9 +263,7 @@ def test_states_of_old_pickles():
     # A subclass's attributes are set as those of other classes are.
     kept = leaf.as_subclass(_Kept)
     kept.note = [1]
-    assert copy.deepcopy(kept.detach().as_subclass(_Kept)).tolist() == (
-        source.tolist()
-    )
+    assert copy.deepcopy(kept.detach().as_subclass(_Kept)).tolist() == (source.tolist())
     again = pickle.loads(pickle.dumps(kept.detach().as_subclass(_Kept)))
     assert type(again) is _Kept
 

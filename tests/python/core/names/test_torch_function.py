@@ -123,13 +123,9 @@ def test_subclasses_are_asked_before_their_bases():
 
     assert torch.add(Base(), Derived()) == "Derived"
     assert torch.add(Base(), Shy()) == "Base"
-    with pytest.raises(
-        TypeError, match=r"Multiple dispatch failed for 'torch\.a"
-    ):
+    with pytest.raises(TypeError, match=r"Multiple dispatch failed for 'torch\.a"):
         torch.add(Shy(), 1)
-    with pytest.raises(
-        TypeError, match=r"no implementation found for 'torch\.nn"
-    ):
+    with pytest.raises(TypeError, match=r"no implementation found for 'torch\.nn"):
         F.dropout(Shy())
     with pytest.raises(TypeError, match="unsupported operand type"):
         torch.ones(2) + Shy()

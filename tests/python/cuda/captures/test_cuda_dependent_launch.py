@@ -219,7 +219,6 @@ for w in want[1:]:
     assert torch.cuda.memory_allocated() == before
 """
     ran = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
     assert ran.returncode == 0, ran.stderr

@@ -143,9 +143,7 @@ def test_errors_name_the_call_of_the_graph(cuda):
         bad[1] = 9
         with torch.cuda.stream(stream):
             g.replay()
-        with pytest.raises(
-            IndexError, match=rf"(?s)graph's call of \w+ on .*{sizes}"
-        ):
+        with pytest.raises(IndexError, match=rf"(?s)graph's call of \w+ on .*{sizes}"):
             stream.synchronize()
         bad[1] = 1
         g.replay()
@@ -287,9 +285,7 @@ def test_a_trace_of_one_replay(cuda, tmp_path):
     g, y = captured(lambda: (x @ x).relu() + torch.rand(40, device=cuda))
     g.debug_dump(tmp_path / "g.json")
     trace = json.loads((tmp_path / "g.json").read_text())
-    assert [e["name"] for e in trace["traceEvents"]] == [
-        name for name, _ in g._nodes()
-    ]
+    assert [e["name"] for e in trace["traceEvents"]] == [name for name, _ in g._nodes()]
     ends = [e["ts"] + e["dur"] for e in trace["traceEvents"]]
     starts = [e["ts"] for e in trace["traceEvents"]]
     assert all(b >= a - 1e-3 for a, b in zip(ends, starts[1:]))

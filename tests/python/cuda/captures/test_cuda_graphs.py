@@ -115,9 +115,7 @@ def test_looking_at_values_ends_a_capture_and_nothing_else(cuda, look):
         with torch.cuda.graph(g, stream=stream):
             look(x * 2)
 
-    with pytest.raises(
-        (RuntimeError, BufferError), match=r"captur|not permitted"
-    ):
+    with pytest.raises((RuntimeError, BufferError), match=r"captur|not permitted"):
         capture()
     assert not torch.cuda.is_current_stream_capturing()
     with torch.cuda.stream(stream):

@@ -20,9 +20,7 @@ attention = F.scaled_dot_product_attention
 pytestmark = pytest.mark.usefixtures("compiler")
 
 
-def operands(
-    cuda, dtype, batch=2, heads=3, queries=70, keys=45, width=16, values=None
-):
+def operands(cuda, dtype, batch=2, heads=3, queries=70, keys=45, width=16, values=None):
     """Query, key, value, and a function that makes more of the dtype."""
     torch.manual_seed(0)
 
@@ -40,9 +38,12 @@ def operands(
 # Rows of 16-bit floats go to tensor cores where they lie at multiples of 16
 # bytes: those of 20 elements do not.
 KINDS = [
-    ("float32", 16), ("float16", 16), ("bfloat16", 16), ("float16", 20),
+    ("float32", 16),
+    ("float16", 16),
+    ("bfloat16", 16),
+    ("float16", 20),
     ("bfloat16", 20),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("dtype", "width"), KINDS)
@@ -102,8 +103,7 @@ def test_heads_that_lie_in_rows_are_joined(cuda):
     residual, row = make(2, 70, 48), make(48)
 
     def f():
-        q, k, v = (x[:, :, i].view(2, 70, 3, 16).transpose(1, 2)
-                   for i in range(3))  # fmt: skip
+        q, k, v = (x[:, :, i].view(2, 70, 3, 16).transpose(1, 2) for i in range(3))
         y = attention(q, k, v).transpose(1, 2).reshape(2, 70, 48)
         return ((y * row + residual).relu(),)
 
@@ -212,9 +212,14 @@ def test_operands_of_attention_are_not_overwritten(cuda):
 
 @pytest.mark.parametrize(
     "sizes",
-    [(1, 1, 1, 1, 1, 1), (1, 2, 65, 3, 33, 7), (3, 1, 129, 200, 5, 3),
-     (1, 1, 64, 64, 31, 33), (2, 2, 17, 0, 8, 8)],
-)  # fmt: skip
+    [
+        (1, 1, 1, 1, 1, 1),
+        (1, 2, 65, 3, 33, 7),
+        (3, 1, 129, 200, 5, 3),
+        (1, 1, 64, 64, 31, 33),
+        (2, 2, 17, 0, 8, 8),
+    ],
+)
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_odd_sizes(cuda, sizes, dtype):
     q, k, v, make = operands(cuda, dtype, *sizes)
@@ -321,9 +326,7 @@ def test_dropout_stays_apart(cuda):
 
 def test_without_the_pass_calls_stay(cuda):
     q, k, v, _ = operands(cuda, "float16")
-    g, (y,) = captured(
-        lambda: (attention(q, k, v) * 2,), without=["fuse_pointwise"]
-    )
+    g, (y,) = captured(lambda: (attention(q, k, v) * 2,), without=["fuse_pointwise"])
     g.replay()
     _C._cuda_finish_compiling()
     g.replay()
@@ -374,8 +377,11 @@ def test_nvrtc_compiles_them(tmp_path):
     ran = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         env=dict(os.environ, HOTARU_CACHE=str(tmp_path)),
-        capture_output=True, text=True, check=True, timeout=120,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
     assert ran.stdout.split() == ["3", "0"]
     begin, end = b'#include "hotaru/', b"}  // namespace hotaru::cuda\n"
     texts = []
@@ -391,8 +397,10 @@ def test_nvrtc_compiles_them(tmp_path):
             HOTARU_CUDA_LIBRARIES=os.environ.get("HOTARU_TEST_NVRTC", ""),
         ),
         input=b"\0".join(texts).decode(),
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     if done.stderr.startswith("no NVRTC"):
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr

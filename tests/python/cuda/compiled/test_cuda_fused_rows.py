@@ -38,9 +38,7 @@ def test_softmax_with_what_is_around_it(cuda, dtype, columns):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("columns", [3, 40, 768, 2050])
 def test_a_residual_and_its_norm(cuda, dtype, columns):
-    x, y, w, b = tensors(
-        cuda, dtype, (9, columns), (9, columns), *[columns] * 2
-    )
+    x, y, w, b = tensors(cuda, dtype, (9, columns), (9, columns), *[columns] * 2)
 
     def f():
         z = x + y

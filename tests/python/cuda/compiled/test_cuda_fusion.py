@@ -239,8 +239,11 @@ print(*counts)
     found = [
         subprocess.run(
             [sys.executable, "-c", program],
-            capture_output=True, text=True, check=True, timeout=60,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
         ).stdout.split()
         for _ in range(2)
-    ]  # fmt: skip
+    ]
     assert found == [["1", "0"], ["0", "1"]]

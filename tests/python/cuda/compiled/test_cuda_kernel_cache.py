@@ -36,8 +36,10 @@ def begin(folder, *options: str) -> subprocess.Popen:
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *options],
         env=dict(os.environ, HOTARU_CACHE=str(folder)),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def end(process: subprocess.Popen) -> tuple[int, int]:

@@ -53,8 +53,7 @@ def test_a_tail_is_left_alone(cuda, saxpy, n):
     x, y = torch.randn(2, n + 7).to(cuda)
     want = y.clone()
     want[:n] += 3 * x[:n]
-    saxpy(grid=((n + 255) // 256, 1, 1), block=(256, 1, 1),
-          args=[x, y, 3.0, n])  # fmt: skip
+    saxpy(grid=((n + 255) // 256, 1, 1), block=(256, 1, 1), args=[x, y, 3.0, n])
     # The compiler multiplies and adds at once: 3 * x is rounded here alone, to
     # 2**-24 of at most 3 * 6.
     assert y.cpu().allclose(want.cpu(), atol=2e-6)
@@ -178,13 +177,32 @@ def test_every_kind_of_argument(cuda):
     out = torch.zeros(11, dtype=torch.float64, device=cuda)
     kernel(
         args=[
-            out, -5, 0.1, True, False, np.float32(1.5), np.int64(1 << 40),
-            ctypes.c_int8(-3), np.uint32(1 << 31), Pair(7, 0.25), 0xFFFFFFFF,
+            out,
+            -5,
+            0.1,
+            True,
+            False,
+            np.float32(1.5),
+            np.int64(1 << 40),
+            ctypes.c_int8(-3),
+            np.uint32(1 << 31),
+            Pair(7, 0.25),
+            0xFFFFFFFF,
         ]
-    )  # fmt: skip
+    )
     assert out.tolist() == [
-        -5, 0.1, 1, 0, 1.5, 1 << 40, -3, 1 << 31, 7, 0.25, 0xFFFFFFFF,
-    ]  # fmt: skip
+        -5,
+        0.1,
+        1,
+        0,
+        1.5,
+        1 << 40,
+        -3,
+        1 << 31,
+        7,
+        0.25,
+        0xFFFFFFFF,
+    ]
 
 
 def test_views_begin_at_their_first_element(cuda, saxpy):
@@ -359,17 +377,15 @@ def test_a_name_that_is_not_there(cuda):
     """
     with pytest.raises(RuntimeError) as error:
         torch.cuda.compile_kernel(text, "third")
-    assert (
-        "'third' was asked for; __global__ functions here: first, second"
-        in str(error.value)
+    assert "'third' was asked for; __global__ functions here: first, second" in str(
+        error.value
     )
 
 
 def test_wrong_arguments(cuda, saxpy):
     x = torch.ones(4, device=cuda)
     with pytest.raises(
-        ValueError,
-        match="All tensor arguments must be CUDA tensors or pinned CPU",
+        ValueError, match="All tensor arguments must be CUDA tensors or pinned CPU"
     ):
         saxpy(1, 4, [x, torch.ones(4), 1.0, 4])
     with pytest.raises(NotImplementedError, match="copy them to the device"):

@@ -27,8 +27,10 @@ def ran(program: str) -> str:
             HOTARU_CUDA_DRIVER="",
             HOTARU_CUDA_LIBRARIES=os.environ.get("HOTARU_TEST_NVRTC", ""),
         ),
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -81,9 +83,7 @@ except (RuntimeError, ValueError) as e:
 def test_errors():
     text = "__global__ void f(int* p) {\n\n  p[0] = nothing_here;\n}"
     assert 'f.cu(3): error: identifier "nothing_here"' in failure(text, "f")
-    assert "functions here: f" in failure(
-        text.replace("nothing_here", "1"), "g"
-    )
+    assert "functions here: f" in failure(text.replace("nothing_here", "1"), "g")
     assert "functions here: none" in failure("__device__ void f() {}", "f")
     assert "no device as old as sm_10" in failure(text, "f", "10")
     assert 'must be a number like "90"' in failure(text, "f", "sm_90")

@@ -132,9 +132,7 @@ def test_index_add(deterministic, dtype, index_dtype):
     at = indices(300, dtype=index_dtype)
     line, table = mixed(3000, dtype=dtype), mixed(300, 20, dtype=dtype)
     many = indices(3000, dtype=index_dtype)
-    assert_same(
-        lambda x, i, y: x.index_add(0, i, y), mixed(7, dtype=dtype), many, line
-    )
+    assert_same(lambda x, i, y: x.index_add(0, i, y), mixed(7, dtype=dtype), many, line)
     assert_same(
         lambda x, i, y: x.index_add(0, i, y, alpha=2),
         mixed(7, 20, dtype=dtype),
@@ -142,10 +140,7 @@ def test_index_add(deterministic, dtype, index_dtype):
         table,
     )
     assert_same(
-        lambda x, i, y: x.index_add(1, i, y),
-        mixed(20, 7, dtype=dtype),
-        at,
-        table.t(),
+        lambda x, i, y: x.index_add(1, i, y), mixed(20, 7, dtype=dtype), at, table.t()
     )
     # In place, in a view with gaps, from one that is turned around.
     wide = mixed(14, 40, dtype=dtype)
@@ -158,12 +153,8 @@ def test_index_add(deterministic, dtype, index_dtype):
     assert_same(into_view, wide, at[:1].expand(300), table)
     assert_same(into_view, wide, at, table[:1].expand(300, 20))
     # A scalar, and sums of nothing.
-    assert_same(
-        lambda x, i, y: x.index_add(0, i, y), line[0], at[:1] * 0, line[1]
-    )
-    assert_same(
-        lambda x, i, y: x.index_add(0, i, y), table[:7], at[:0], table[:0]
-    )
+    assert_same(lambda x, i, y: x.index_add(0, i, y), line[0], at[:1] * 0, line[1])
+    assert_same(lambda x, i, y: x.index_add(0, i, y), table[:7], at[:0], table[:0])
 
 
 def written(name, x, at, y, dim=0, **options):
@@ -187,9 +178,7 @@ def test_scatter(deterministic, dtype):
         assert_same(f, x[:, 0], at[:, 0], y[:, 0])
     assert_same(lambda x, i, y: x.scatter(0, i, y, reduce="add"), x, at, y)
     small = torch.randn(40, 30).to(dtype)
-    assert_same(
-        lambda x, i, y: x.scatter(0, i, y, reduce="multiply"), x, at, small
-    )
+    assert_same(lambda x, i, y: x.scatter(0, i, y, reduce="multiply"), x, at, small)
     assert_same(lambda x, i: x.scatter(0, i, 3.0), x, at)
 
 
@@ -217,9 +206,7 @@ def test_index_put(deterministic, dtype, accumulate):
 
     def put(*at):
         return lambda x, y, *given: x.index_put(
-            tuple(None if k is None else given[k] for k in at),
-            y,
-            accumulate=accumulate,
+            tuple(None if k is None else given[k] for k in at), y, accumulate=accumulate
         )
 
     assert_same(put(0), x, mixed(50, 10, 11, dtype=dtype), i)
@@ -227,9 +214,7 @@ def test_index_put(deterministic, dtype, accumulate):
     assert_same(put(None, 0), x, mixed(9, 50, 11, dtype=dtype), j)
     assert_same(put(None, 0), x, mixed(11, dtype=dtype), j)
     assert_same(put(0, None, 1), x, mixed(50, 10, dtype=dtype), i, j)
-    assert_same(
-        put(0, 1), x, mixed(50, 25, 11, dtype=dtype), i[:, None], j[::2]
-    )
+    assert_same(put(0, 1), x, mixed(50, 25, 11, dtype=dtype), i[:, None], j[::2])
     assert_same(put(0, 1), x.permute(1, 2, 0), mixed(50, 9, dtype=dtype), i, j)
     assert_same(put(0), x, mixed(0, 10, 11, dtype=dtype), i[:0])
 
@@ -241,10 +226,7 @@ def test_put_and_index_copy(deterministic, dtype):
     assert_same(lambda x, i, y: x.put(i, y, accumulate=True), x, at, y)
     rows = indices(50, below=20)
     assert_same(
-        lambda x, i, y: x.index_copy(0, i, y),
-        x,
-        rows,
-        mixed(50, 30, dtype=dtype),
+        lambda x, i, y: x.index_copy(0, i, y), x, rows, mixed(50, 30, dtype=dtype)
     )
     assert_same(lambda x, i: x.index_fill(1, i, 3), x, rows)
 
@@ -281,9 +263,7 @@ GRADIENTS = {
     "repeat_interleave": lambda x, i: x.repeat_interleave(i[:20, 0] + 1, 0),
     "embedding": lambda x, i: F.embedding(i, x),
     "embedding, a row left out": lambda x, i: F.embedding(i, x, padding_idx=2),
-    "embedding by frequency": lambda x, i: F.embedding(
-        i, x, scale_grad_by_freq=True
-    ),
+    "embedding by frequency": lambda x, i: F.embedding(i, x, scale_grad_by_freq=True),
     "unfold": lambda x, i: x.unfold(1, 7, 2),
     "as_strided": lambda x, i: x.as_strided((20, 10, 5), (30, 2, 1)),
     "expand": lambda x, i: x.as_strided((50, 20), (0, 30)),
@@ -311,9 +291,12 @@ def test_gradient_of_embedding_bag(deterministic, mode, weighted):
     # Factors and means of whole powers of two: products are exact.
     factors = 2.0 ** indices(300, below=5) if weighted else None
     f = lambda x, i, o: F.embedding_bag(  # noqa: E731
-        i, x, o, mode=mode,
+        i,
+        x,
+        o,
+        mode=mode,
         per_sample_weights=None if factors is None else factors.to(x.device),
-    )  # fmt: skip
+    )
     assert_same_gradients(f, mixed(11, 16), at, offsets)
 
 
@@ -334,18 +317,13 @@ def test_weighed_histograms(deterministic):
     for dtype in (torch.float32, torch.float64):
         a, b = x.to(dtype), y.to(dtype)
         assert_same(
-            lambda a, b: (
-                torch.histogramdd(a, [6], range=[-2.0, 2.0], weight=b).hist
-            ),
+            lambda a, b: torch.histogramdd(a, [6], range=[-2.0, 2.0], weight=b).hist,
             a,
             b,
         )
         edges = torch.tensor([-1.0, 0, 0.5, 3], dtype=dtype)
         assert_same(
-            lambda a, b, e: torch.histogram(a[:, 0], e, weight=b).hist,
-            a,
-            b,
-            edges,
+            lambda a, b, e: torch.histogram(a[:, 0], e, weight=b).hist, a, b, edges
         )
     assert_same(lambda i, b: torch.bincount(i, b), indices(5000), y)
 
@@ -392,30 +370,36 @@ def test_what_pytorch_refuses_on_a_gpu_and_has_an_order_here(deterministic):
 
 LOST = {
     "index_add": (
-        lambda x, at: x.index_add(0, at[0], x), RuntimeError,
+        lambda x, at: x.index_add(0, at[0], x),
+        RuntimeError,
         "index 9 is out of bounds for dimension 0 with size 2",
     ),
     "scatter_add": (
-        lambda x, at: x.scatter_add(0, at, x), RuntimeError,
+        lambda x, at: x.scatter_add(0, at, x),
+        RuntimeError,
         "index 9 is out of bounds for dimension 0 with size 2",
     ),
     "index_put": (
-        lambda x, at: x.index_put((at[0],), x, accumulate=True), IndexError,
+        lambda x, at: x.index_put((at[0],), x, accumulate=True),
+        IndexError,
         "index 9 is out of bounds for dimension 0 with size 2",
     ),
     "two indices": (
         lambda x, at: x.index_put((at[0] * 0, at[0]), x[0], accumulate=True),
-        IndexError, "index 9 is out of bounds for dimension 1 with size 2",
+        IndexError,
+        "index 9 is out of bounds for dimension 1 with size 2",
     ),
     "put": (
-        lambda x, at: x.put(at, x, accumulate=True), IndexError,
+        lambda x, at: x.put(at, x, accumulate=True),
+        IndexError,
         "tried to access index 9 on a tensor of 4 elements",
     ),
     "index_copy": (
-        lambda x, at: x.index_copy(0, at[0], x), IndexError,
+        lambda x, at: x.index_copy(0, at[0], x),
+        IndexError,
         r"index_copy_\(\): index 9 is out of bounds",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", LOST)

@@ -51,9 +51,21 @@ def deform():
     weight, offset = torch.randn(2, 3, 3, 3), torch.randn(1, 18, 6, 6)
     mask, bias = torch.ones(1, 9, 6, 6), torch.zeros(2)
     return lambda x: operator("deform_conv2d")(
-        x, weight.to(x), offset.to(x), mask.to(x), bias.to(x), 1, 1, 0, 0, 1,
-        1, 1, 1, True
-    ), torch.randn(1, 3, 8, 8)  # fmt: skip
+        x,
+        weight.to(x),
+        offset.to(x),
+        mask.to(x),
+        bias.to(x),
+        1,
+        1,
+        0,
+        0,
+        1,
+        1,
+        1,
+        1,
+        True,
+    ), torch.randn(1, 3, 8, 8)
 
 
 REFUSED = {

@@ -78,9 +78,7 @@ def test_poisson_has_its_moments(cuda, rate, dtype):
 )
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_binomial_has_its_moments(cuda, count, chance, dtype):
-    draws = torch.binomial(
-        full(count, dtype), full(chance, dtype), generator(3)
-    )
+    draws = torch.binomial(full(count, dtype), full(chance, dtype), generator(3))
     assert draws.equal(draws.floor())
     assert draws.min().item() >= 0
     assert draws.max().item() <= count

@@ -32,8 +32,15 @@ def test_known_normal_draws(hotaru, cuda):
     torch = hotaru
     draws = torch.randn(8, device=cuda, generator=generator(torch))
     assert printed(draws) == [
-        -0.9247, -0.4253, -2.6438, 0.1452, -0.1209, -0.5797, -0.6229, -0.3284
-    ]  # fmt: skip
+        -0.9247,
+        -0.4253,
+        -2.6438,
+        0.1452,
+        -0.1209,
+        -0.5797,
+        -0.6229,
+        -0.3284,
+    ]
     draws = torch.randn(5, device=cuda, generator=generator(torch, 42))
     assert printed(draws) == [0.1940, 2.1614, -0.1721, 0.8491, -1.9244]
 
@@ -45,12 +52,7 @@ def philox(counter, key):
     mask = 0xFFFFFFFF
     for _ in range(10):
         a, b = 0xD2511F53 * x, 0xCD9E8D57 * z
-        x, y, z, w = (
-            (b >> 32) ^ y ^ low,
-            b & mask,
-            (a >> 32) ^ w ^ high,
-            a & mask,
-        )
+        x, y, z, w = ((b >> 32) ^ y ^ low, b & mask, (a >> 32) ^ w ^ high, a & mask)
         low, high = (low + 0x9E3779B9) & mask, (high + 0xBB67AE85) & mask
     return x, y, z, w
 
@@ -109,10 +111,7 @@ def test_draws_of_views(hotaru, cuda):
     """Elements are counted in the order in which they lie in memory."""
     torch = hotaru
     plain = torch.rand(4, 6, device=cuda, generator=generator(torch, 8))
-    for view in (
-        lambda t: t.t(),
-        lambda t: t.reshape(2, 2, 6).permute(2, 0, 1),
-    ):
+    for view in (lambda t: t.t(), lambda t: t.reshape(2, 2, 6).permute(2, 0, 1)):
         out = torch.zeros(4, 6, device=cuda)
         view(out).uniform_(generator=generator(torch, 8))
         assert torch.equal(out, plain)
@@ -124,9 +123,7 @@ def test_draws_of_views(hotaru, cuda):
 
 def test_integer_draws(hotaru, cuda):
     torch = hotaru
-    draws = torch.randint(
-        0, 10, (5,), device=cuda, generator=generator(torch, 1)
-    )
+    draws = torch.randint(0, 10, (5,), device=cuda, generator=generator(torch, 1))
     assert draws.tolist() == [words(1, i, 0)[0] % 10 for i in range(5)]
     wide = torch.empty(5, dtype=torch.int64, device=cuda)
 
@@ -143,9 +140,14 @@ def test_integer_draws(hotaru, cuda):
         word64(i) - (2**64 if word64(i) >> 63 else 0) for i in range(5)
     ]
     for dtype, modulus in (
-        ("uint8", 2**8), ("int8", 2**7), ("int32", 2**31), ("bool", 2),
-        ("float32", 2**24 + 1), ("float16", 2**11 + 1), ("bfloat16", 2**8 + 1),
-    ):  # fmt: skip
+        ("uint8", 2**8),
+        ("int8", 2**7),
+        ("int32", 2**31),
+        ("bool", 2),
+        ("float32", 2**24 + 1),
+        ("float16", 2**11 + 1),
+        ("bfloat16", 2**8 + 1),
+    ):
         out = torch.empty(5, dtype=getattr(torch, dtype), device=cuda)
         out.random_(generator=generator(torch, 1))
         expected = torch.tensor([words(1, i, 0)[0] % modulus for i in range(5)])
@@ -154,15 +156,11 @@ def test_integer_draws(hotaru, cuda):
 
 def test_exponential_draws(hotaru, cuda):
     torch = hotaru
-    out = torch.empty(4, device=cuda).exponential_(
-        2, generator=generator(torch, 5)
-    )
+    out = torch.empty(4, device=cuda).exponential_(2, generator=generator(torch, 5))
     for i in range(4):
         u = (words(5, i, 0)[0] + 0.5) / 2**32
         assert math.isclose(out[i].item(), -math.log(u) / 2, rel_tol=1e-5)
-    many = torch.empty(20000, device=cuda).exponential_(
-        generator=generator(torch)
-    )
+    many = torch.empty(20000, device=cuda).exponential_(generator=generator(torch))
     assert many.min().item() > 0
     assert abs(many.mean().item() - 1) < 0.03
 
@@ -185,28 +183,21 @@ def test_cauchy_log_normal_and_geometric_draws(hotaru, cuda):
     trials = [math.ceil(math.log(x) / math.log1p(-0.1)) for x in u]
     for dtype in (torch.float32, torch.float16, torch.int64, torch.uint8):
         assert drawn("geometric_", 0.1, dtype=dtype).tolist() == trials
-    ends = torch.empty(200000, device=cuda).cauchy_(
-        generator=generator(torch, 1)
-    )
+    ends = torch.empty(200000, device=cuda).cauchy_(generator=generator(torch, 1))
     assert ends.isfinite().all()
 
 
 def test_bernoulli_draws(hotaru, cuda):
     torch = hotaru
-    out = torch.empty(9, device=cuda).bernoulli_(
-        0.4, generator=generator(torch, 2)
-    )
-    assert out.tolist() == [
-        float(words(2, i, 0)[0] / 2**32 < 0.4) for i in range(9)
-    ]
+    out = torch.empty(9, device=cuda).bernoulli_(0.4, generator=generator(torch, 2))
+    assert out.tolist() == [float(words(2, i, 0)[0] / 2**32 < 0.4) for i in range(9)]
     for dtype in ("float32", "float64", "float16"):
         p = torch.linspace(0, 1, 11).to(getattr(torch, dtype)).to(cuda)
         gen = generator(torch, 2)
         out = torch.bernoulli(p, generator=gen)
         # Four elements a thread.
         expected = [
-            float(words(2, i // 4, 0)[i % 4] / 2**32 <= p[i].item())
-            for i in range(11)
+            float(words(2, i // 4, 0)[i % 4] / 2**32 <= p[i].item()) for i in range(11)
         ]
         assert out.tolist() == expected
         assert gen.get_state().tolist()[8] == 12
@@ -216,9 +207,13 @@ def test_dropout_draws(hotaru, cuda):
     """The order depends on how many elements fill 16 bytes."""
     torch = hotaru
     for dtype, n, vector in (
-        ("float32", 8, 4), ("float32", 6, 2), ("float32", 7, 1),
-        ("float16", 24, 8), ("float16", 12, 4), ("float64", 6, 2),
-    ):  # fmt: skip
+        ("float32", 8, 4),
+        ("float32", 6, 2),
+        ("float32", 7, 1),
+        ("float16", 24, 8),
+        ("float16", 12, 4),
+        ("float64", 6, 2),
+    ):
         torch.cuda.manual_seed(7)
         x = torch.ones(n, dtype=getattr(torch, dtype), device=cuda)
         out = torch.nn.functional.dropout(x, 0.25)
@@ -251,12 +246,8 @@ def test_multinomial_draws(hotaru, cuda):
     )
     expected = []
     for row in range(2):
-        draws = [
-            (words(9, row * 128 + s, 0)[0] + 0.5) / 2**32 for s in range(6)
-        ]
-        expected.append(
-            [min(i for i in range(4) if sums[row][i] >= u) for u in draws]
-        )
+        draws = [(words(9, row * 128 + s, 0)[0] + 0.5) / 2**32 for s in range(6)]
+        expected.append([min(i for i in range(4) if sums[row][i] >= u) for u in draws])
     assert out.tolist() == expected
     many = torch.rand(700, device=cuda, generator=generator(torch))
     drawn = torch.multinomial(many, 3000, True, generator=generator(torch))

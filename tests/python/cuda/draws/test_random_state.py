@@ -113,8 +113,9 @@ def test_fork_rng_warns_of_several_devices(two_devices, run):
         "    print([str(w.message)[:53] for w in seen])\n"
     )
     assert printed.splitlines() == [
-        "['CUDA reports that you have 2 available devices, and y']", "[]",
-    ]  # fmt: skip
+        "['CUDA reports that you have 2 available devices, and y']",
+        "[]",
+    ]
 
 
 def test_generators_of_ones_own():
@@ -189,8 +190,6 @@ def test_failure_of_what_waited_says_where_it_was_asked_for(run):
         "    print(str(error))\n"
         "torch.cuda.init()\n"
     )
-    assert printed.startswith(
-        "CUDA call failed lazily at initialization with error: "
-    )
+    assert printed.startswith("CUDA call failed lazily at initialization with error: ")
     assert "CUDA call was originally invoked at:" in printed
     assert "in ask" in printed

@@ -44,6 +44,4 @@ def test_draws_are_pytorchs(what, dtype, n):
     # quick ones, whose error is absolute: 2**-21 of an angle below 2 pi.
     first = torch.tensor(want["first"], dtype=torch.float64)
     near = max(torch.finfo(dtype).eps, 0 if dtype == torch.float64 else 2e-6)
-    torch.testing.assert_close(
-        out[:8].double(), first, rtol=4 * near, atol=4 * near
-    )
+    torch.testing.assert_close(out[:8].double(), first, rtol=4 * near, atol=4 * near)

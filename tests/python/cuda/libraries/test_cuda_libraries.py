@@ -132,8 +132,10 @@ print([l["why_not"] for l in torch._C._cuda_libraries()])
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", program],
         env=dict(os.environ, HOTARU_CUDA_LIBRARIES=choice),
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert not ran.stderr
     if choice or torch._C._cuda_in_software():
         assert reason in ran.stdout
@@ -254,9 +256,7 @@ print("good")
     assert ran.stdout == "good\n", ran.stderr
 
 
-def test_kernels_of_convolution_are_chosen_by_what_is_permitted(
-    with_libraries,
-):
+def test_kernels_of_convolution_are_chosen_by_what_is_permitted(with_libraries):
     ran = with_libraries(
         CONVOLUTIONS
         + """
@@ -282,6 +282,6 @@ print(counts(benchmark=True, allow_tf32=False, deterministic=True))
     )
     # One of four kernels can't be made ready. Three that are left are run
     # three times each, of three operations, and each operation once more.
-    assert ran.stdout.split("\n")[:4] == [
-        "(0, 0)", "(3, 3)", "(30, 3)", "(3, 3)",
-    ], ran.stderr  # fmt: skip
+    assert ran.stdout.split("\n")[:4] == ["(0, 0)", "(3, 3)", "(30, 3)", "(3, 3)"], (
+        ran.stderr
+    )

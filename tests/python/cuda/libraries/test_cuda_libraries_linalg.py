@@ -287,7 +287,9 @@ torch.backends.cuda.preferred_linalg_library("cusolver")
     ran = subprocess.run(
         [sys.executable, "-c", program],
         env=dict(os.environ, HOTARU_CUDA_LIBRARIES="none"),
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert "Cannot set preferred backend to cuSOLVER" in ran.stderr
     assert "HOTARU_CUDA_LIBRARIES is none" in ran.stderr

@@ -116,17 +116,17 @@ def test_values_and_gradients_are_the_cpus(cuda, mode, arrangement, dtype):
     compare(got, want, dtype)
 
 
-@pytest.mark.parametrize("arguments", [{}, {"num_layers": 2, "bias": False},
-                                       {"num_layers": 2,
-                                        "bidirectional": True}])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"num_layers": 2, "bias": False}, {"num_layers": 2, "bidirectional": True}],
+)
 def test_projections(cuda, arguments):
     net = network("LSTM", proj_size=3, **arguments)
     torch.manual_seed(5)
     x = torch.randn(4, 3, 5, dtype=torch.float64)
     states = states_of(net, 3, torch.float64)
     want = passed(net, x, states)
-    got = passed(network("LSTM", place=cuda, proj_size=3, **arguments), x,
-                 states)  # fmt: skip
+    got = passed(network("LSTM", place=cuda, proj_size=3, **arguments), x, states)
     compare(got, want, torch.float64)
 
 
@@ -168,8 +168,7 @@ def test_no_batch_and_no_state(cuda, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("arguments", [{}, {"bidirectional": True,
-                                            "num_layers": 2}])  # fmt: skip
+@pytest.mark.parametrize("arguments", [{}, {"bidirectional": True, "num_layers": 2}])
 def test_packed_sequences(cuda, mode, arguments):
     utils = torch.nn.utils.rnn
     torch.manual_seed(5)
@@ -208,9 +207,7 @@ def test_short_floats(cuda, dtype):
     assert got.dtype == dtype
     # Each of 4 steps rounds sums of 12 products of at most 3.
     eps = torch.finfo(dtype).eps
-    torch.testing.assert_close(
-        got.cpu().double(), want, rtol=0, atol=4 * 12 * eps
-    )
+    torch.testing.assert_close(got.cpu().double(), want, rtol=0, atol=4 * 12 * eps)
 
 
 WRITES = {
@@ -408,8 +405,7 @@ def test_what_the_library_has_no_gradient_for(cuda):
     ):
         first.sum().backward()
     with pytest.raises(
-        RuntimeError,
-        match=r"^cudnn RNN backward can only be called in training mode",
+        RuntimeError, match=r"^cudnn RNN backward can only be called in training mode"
     ):
         net.eval()(x)[0].sum().backward()
 
@@ -452,10 +448,20 @@ def test_all_of_it_with_the_library(cuda):
     if not torch._C._cuda_in_software():
         pytest.skip("a GPU: stand-ins compute in the GPU in software only")
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider",
-         __file__],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-p",
+            "no:cacheprovider",
+            __file__,
+        ],
         env=dict(os.environ, HOTARU_CUDA_LIBRARIES="soft"),
-        capture_output=True, text=True, timeout=500,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert " passed" in ran.stdout

@@ -23,9 +23,13 @@ def world():
     if not dist.is_nccl_available():
         pytest.skip("NCCL is not here: " + nccl.why_not())
     dist.init_process_group(
-        "nccl", store=dist.HashStore(), rank=0, world_size=1,
-        timeout=timedelta(seconds=60), device_id=torch.device("cuda", 0),
-    )  # fmt: skip
+        "nccl",
+        store=dist.HashStore(),
+        rank=0,
+        world_size=1,
+        timeout=timedelta(seconds=60),
+        device_id=torch.device("cuda", 0),
+    )
     yield dist.group.WORLD
     dist.destroy_process_group()
 
@@ -33,9 +37,15 @@ def world():
 def test_every_collective_of_one_rank(world):
     x = torch.arange(6.0, device="cuda")
     for dtype in (
-        torch.float32, torch.float64, torch.float16, torch.bfloat16,
-        torch.int32, torch.int64, torch.uint8, torch.int8,
-    ):  # fmt: skip
+        torch.float32,
+        torch.float64,
+        torch.float16,
+        torch.bfloat16,
+        torch.int32,
+        torch.int64,
+        torch.uint8,
+        torch.int8,
+    ):
         t = x.to(dtype)
         for op in (dist.ReduceOp.SUM, dist.ReduceOp.MAX, dist.ReduceOp.AVG):
             dist.all_reduce(t, op)
@@ -139,11 +149,10 @@ except ValueError as error:
 """
     ranks = [
         subprocess.Popen(
-            [sys.executable, "-c", code, str(rank)], stdout=subprocess.PIPE,
-            text=True,
+            [sys.executable, "-c", code, str(rank)], stdout=subprocess.PIPE, text=True
         )
         for rank in range(2)
-    ]  # fmt: skip
+    ]
     for rank in ranks:
         assert (
             "ranks 0 and 1 of the group use the same GPU"

@@ -65,12 +65,7 @@ def test_products(cuda, f, shapes, dtype):
 def test_convolutions(cuda, x, w, options, dtype):
     f = getattr(torch.nn.functional, f"conv{len(x) - 2}d")
     bias = (w[0],)
-    on_both(
-        cuda,
-        lambda x, w, b: f(x, w, b, **options),
-        *(x, w, bias),
-        dtype=dtype,
-    )
+    on_both(cuda, lambda x, w, b: f(x, w, b, **options), *(x, w, bias), dtype=dtype)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -83,10 +78,7 @@ def test_transposed_convolution_and_unfolding(cuda, dtype):
         dtype=dtype,
     )
     on_both(
-        cuda,
-        lambda x: f.fold(f.unfold(x, 3), (6, 7), 3),
-        (2, 3, 6, 7),
-        dtype=dtype,
+        cuda, lambda x: f.fold(f.unfold(x, 3), (6, 7), 3), (2, 3, 6, 7), dtype=dtype
     )
 
 
@@ -98,9 +90,7 @@ def test_multiplying_scatters(cuda, dtype):
     source = source / source.abs()
     index = torch.randint(0, 5, (300, 40))
     want = x.scatter(0, index, source, reduce="multiply")
-    got = x.to(cuda).scatter(
-        0, index.to(cuda), source.to(cuda), reduce="multiply"
-    )
+    got = x.to(cuda).scatter(0, index.to(cuda), source.to(cuda), reduce="multiply")
     assert_near(torch, torch.view_as_real(got), torch.view_as_real(want))
 
 

@@ -9,9 +9,13 @@ import pytest
 # Steps, sequences, classes, labels: states beyond a block's threads, sequences
 # beyond a launch's, classes beyond both, and of each as few as there can be.
 SHAPES = (
-    (5, 2, 4, 2), (1, 1, 1, 0), (40, 3, 300, 7), (300, 1, 4, 140),
-    (3, 230, 3, 1), (12, 1, 5, 5),
-)  # fmt: skip
+    (5, 2, 4, 2),
+    (1, 1, 1, 0),
+    (40, 3, 300, 7),
+    (300, 1, 4, 140),
+    (3, 230, 3, 1),
+    (12, 1, 5, 5),
+)
 
 
 def compare(t, cuda, f, x, **tolerance):
@@ -50,9 +54,14 @@ def test_losses_and_gradients(hotaru, cuda, shape, dtype, tolerance):
 
             def f(x, blank=blank, zero=zero, reduction=reduction):
                 return t.nn.functional.ctc_loss(
-                    x, targets.to(x.device), lengths, label_lengths,
-                    blank=blank, reduction=reduction, zero_infinity=zero,
-                )  # fmt: skip
+                    x,
+                    targets.to(x.device),
+                    lengths,
+                    label_lengths,
+                    blank=blank,
+                    reduction=reduction,
+                    zero_infinity=zero,
+                )
 
             compare(t, cuda, f, x, rtol=tolerance, atol=tolerance)
 
@@ -61,18 +70,17 @@ def test_targets_in_a_row(hotaru, cuda):
     t = hotaru
     t.manual_seed(1)
     # A part of a larger tensor, which has to be laid out anew.
-    x = (
-        t.randn(2, 8, 9, 5, dtype=t.float64)
-        .log_softmax(3)[1, ::2]
-        .transpose(0, 1)
-    )
+    x = t.randn(2, 8, 9, 5, dtype=t.float64).log_softmax(3)[1, ::2].transpose(0, 1)
     targets = t.tensor([1, 2, 2, 4, 1], dtype=t.int32)
 
     def f(x):
         return t.nn.functional.ctc_loss(
-            x, targets.to(x.device), t.tensor([9, 8, 9, 7]),
-            t.tensor([2, 0, 1, 2]), reduction="none",
-        )  # fmt: skip
+            x,
+            targets.to(x.device),
+            t.tensor([9, 8, 9, 7]),
+            t.tensor([2, 0, 1, 2]),
+            reduction="none",
+        )
 
     compare(t, cuda, f, x, rtol=1e-12, atol=1e-12)
 
@@ -87,9 +95,13 @@ def test_logarithms_of_nothing_and_nan(hotaru, cuda):
 
         def f(x, zero=zero):
             return t.nn.functional.ctc_loss(
-                x, t.tensor([[1, 2]] * 3, device=x.device), [4] * 3, [2] * 3,
-                reduction="none", zero_infinity=zero,
-            )  # fmt: skip
+                x,
+                t.tensor([[1, 2]] * 3, device=x.device),
+                [4] * 3,
+                [2] * 3,
+                reduction="none",
+                zero_infinity=zero,
+            )
 
         compare(t, cuda, f, x, rtol=1e-12, atol=0)
 
@@ -114,9 +126,7 @@ def test_same_bits_each_time(hotaru, cuda):
     x = t.randn(30, 4, 6, device=cuda).log_softmax(2).requires_grad_()
     targets = t.randint(0, 6, (4, 9), device=cuda)
     results = [
-        t.autograd.grad(
-            t.nn.functional.ctc_loss(x, targets, [30] * 4, [9] * 4), x
-        )[0]
+        t.autograd.grad(t.nn.functional.ctc_loss(x, targets, [30] * 4, [9] * 4), x)[0]
         for _ in range(2)
     ]
     assert results[0].equal(results[1])

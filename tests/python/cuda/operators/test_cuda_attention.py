@@ -35,9 +35,7 @@ def run(tensors, grad, mask, **options):
     return out, torch.autograd.grad(out, leaves, grad)
 
 
-def compare(
-    cuda, tensors, mask=None, scale=None, causal=False, place=lambda x: x
-):
+def compare(cuda, tensors, mask=None, scale=None, causal=False, place=lambda x: x):
     """The kernels' results are near those in double; gives the former. `place`
     is where operands lie on the device.
     """
@@ -48,9 +46,7 @@ def compare(
         "enable_gqa": qkv[0].shape[1] != qkv[1].shape[1],
     }
     on_device = None if mask is None else mask.to(cuda)
-    out, grads = run(
-        [place(x.to(cuda)) for x in qkv], g.to(cuda), on_device, **options
-    )
+    out, grads = run([place(x.to(cuda)) for x in qkv], g.to(cuda), on_device, **options)
     assert out.grad_fn.name() == FUSED
     assert {x.dtype for x in (out, *grads)} == {g.dtype}
 
@@ -83,15 +79,21 @@ def test_widths(cuda, dtype, width, values):
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize(
     ("queries", "keys"),
-    [(1, 1), (1, 200), (200, 1), (31, 33), (64, 64), (65, 63), (63, 129),
-     (130, 65), (128, 160), (129, 257)],
-)  # fmt: skip
+    [
+        (1, 1),
+        (1, 200),
+        (200, 1),
+        (31, 33),
+        (64, 64),
+        (65, 63),
+        (63, 129),
+        (130, 65),
+        (128, 160),
+        (129, 257),
+    ],
+)
 def test_lengths(cuda, causal, queries, keys, dtype):
-    compare(
-        cuda,
-        operands(1, 2, 2, queries, keys, 16, 24, dtype),
-        causal=causal,
-    )
+    compare(cuda, operands(1, 2, 2, queries, keys, 16, 24, dtype), causal=causal)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -106,9 +108,19 @@ def test_causal_rows_see_no_later_key(cuda, dtype):
 @pytest.mark.parametrize("kind", ["bool", "own", "float"])
 @pytest.mark.parametrize(
     "shape",
-    [(), (75,), (70, 75), (70, 1), (1, 75), (2, 1, 70, 75), (1, 4, 70, 75),
-     (4, 1, 1), (2, 4, 70, 75), (2, 1, 1, 75)],
-)  # fmt: skip
+    [
+        (),
+        (75,),
+        (70, 75),
+        (70, 1),
+        (1, 75),
+        (2, 1, 70, 75),
+        (1, 4, 70, 75),
+        (4, 1, 1),
+        (2, 4, 70, 75),
+        (2, 1, 1, 75),
+    ],
+)
 def test_masks(cuda, kind, shape):
     dtype = "float32" if kind == "bool" else "bfloat16"
     mask = random(*shape, seed=5)
@@ -142,8 +154,9 @@ def test_scale(cuda, scale, dtype):
     tensors = operands(1, 2, 2, 30, 70, 16, 16, dtype)
     *qkv, g = (x.to(cuda) for x in tensors)
     out, grads = run(qkv, g, None, scale=scale)
-    want, want_grads = run([x.double() for x in tensors[:3]],
-                           tensors[3].double(), None, scale=scale)  # fmt: skip
+    want, want_grads = run(
+        [x.double() for x in tensors[:3]], tensors[3].double(), None, scale=scale
+    )
     tensors[0] = tensors[0] * math.copysign(1, scale)
     wide = [x.double() for x in tensors]
     bounds = Bounds(torch, wide, None, abs(scale), g.dtype)
@@ -164,9 +177,7 @@ def test_large_scores(cuda, dtype):
         # many digits; but they are numbers that add up to one.
         out, *grads = compare(cuda, tensors)
         assert all(x.isfinite().all() for x in (out, *grads))
-        ones = attention(
-            q.to(cuda), k.to(cuda), torch.ones_like(tensors[2]).to(cuda)
-        )
+        ones = attention(q.to(cuda), k.to(cuda), torch.ones_like(tensors[2]).to(cuda))
         assert float((ones - 1).abs().max()) <= 2**-8
         q, k = q.float() / 200, k.float() / 200
 
@@ -200,9 +211,15 @@ def test_a_number_that_is_none_stays_in_its_row(cuda):
 
 @pytest.mark.parametrize(
     "sizes",
-    [(0, 2, 2, 5, 6, 8, 8), (2, 0, 0, 5, 6, 8, 8), (2, 2, 2, 0, 6, 8, 8),
-     (2, 2, 2, 5, 0, 8, 8), (2, 2, 2, 5, 6, 0, 8), (2, 2, 2, 5, 6, 8, 0)],
-)  # fmt: skip
+    [
+        (0, 2, 2, 5, 6, 8, 8),
+        (2, 0, 0, 5, 6, 8, 8),
+        (2, 2, 2, 0, 6, 8, 8),
+        (2, 2, 2, 5, 0, 8, 8),
+        (2, 2, 2, 5, 6, 0, 8),
+        (2, 2, 2, 5, 6, 8, 0),
+    ],
+)
 def test_empty(cuda, sizes):
     *qkv, g = operands(*sizes, "float32")
     out, grads = run([x.to(cuda) for x in qkv], g.to(cuda), None)
@@ -228,10 +245,8 @@ def moved(kind, x):
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize(
-    "kind",
-    ["heads in rows", "every second", "columns first", "odd offset",
-     "odd rows"],
-)  # fmt: skip
+    "kind", ["heads in rows", "every second", "columns first", "odd offset", "odd rows"]
+)
 def test_strides(cuda, kind, dtype):
     tensors = operands(2, 3, 3, 40, 70, 16, 16, dtype)
     if dtype == "float16" and kind in {"odd offset", "odd rows"}:
@@ -302,13 +317,10 @@ def test_gradients_of_gradients(cuda):
         given = [x.to(device, dtype).requires_grad_() for x in (q, k, v)]
         mask = random(9, 7, seed=5).to(device, dtype)
         out = attention(*given, mask, enable_gqa=True)
-        grads = torch.autograd.grad(
-            out, given, g.to(device, dtype), create_graph=True
-        )
+        grads = torch.autograd.grad(out, given, g.to(device, dtype), create_graph=True)
         return torch.autograd.grad(sum((x**2).sum() for x in grads), given)
 
-    for got, want in zip(second(cuda, torch.float32),
-                         second("cpu", torch.float64)):  # fmt: skip
+    for got, want in zip(second(cuda, torch.float32), second("cpu", torch.float64)):
         size = float(want.abs().max())
         assert float((got.cpu() - want).abs().max()) <= 1e-5 * size
 
@@ -318,9 +330,7 @@ def test_tangents(cuda):
         q, k, v, _ = operands(1, 2, 2, 9, 7, 8, 8, "float32")
         given = tuple(x.to(device, dtype) for x in (q, k, v))
         moves = tuple(x.sin() for x in given)
-        return torch.func.jvp(
-            lambda *x: attention(*x, is_causal=True), given, moves
-        )[1]
+        return torch.func.jvp(lambda *x: attention(*x, is_causal=True), given, moves)[1]
 
     got, want = tangent(cuda, torch.float32), tangent("cpu", torch.float64)
     assert float((got.cpu() - want).abs().max()) <= 1e-5
@@ -328,9 +338,7 @@ def test_tangents(cuda):
 
 def peak(cuda, length):
     """Bytes that a step over so many rows takes beyond its operands."""
-    *qkv, g = (
-        x.to(cuda) for x in operands(1, 1, 1, length, length, 8, 8, "float16")
-    )
+    *qkv, g = (x.to(cuda) for x in operands(1, 1, 1, length, length, 8, 8, "float16"))
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()

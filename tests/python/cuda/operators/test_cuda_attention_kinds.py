@@ -11,9 +11,11 @@ import hotaru as torch
 
 attention = torch.nn.functional.scaled_dot_product_attention
 FLASH, EFFICIENT, MATH, CUDNN = (
-    SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION,
-    SDPBackend.MATH, SDPBackend.CUDNN_ATTENTION,
-)  # fmt: skip
+    SDPBackend.FLASH_ATTENTION,
+    SDPBackend.EFFICIENT_ATTENTION,
+    SDPBackend.MATH,
+    SDPBackend.CUDNN_ATTENTION,
+)
 
 
 @pytest.fixture
@@ -103,9 +105,15 @@ def test_what_kernels_do_not_serve(make):
         (x, x, x, mask.clone().requires_grad_(), {}, "wants a gradient"),
         (x, x, x, None, {"dropout_p": 0.5}, "dropout"),
         (x, make(1, 3, 10, 16), x, None, {}, "same batch size and heads"),
-        (make(1, 2, 3, 4, 5), make(1, 2, 3, 4, 5), make(1, 2, 3, 4, 5), None,
-         {}, "at most 4 dimensions"),
-    ]  # fmt: skip
+        (
+            make(1, 2, 3, 4, 5),
+            make(1, 2, 3, 4, 5),
+            make(1, 2, 3, 4, 5),
+            None,
+            {},
+            "at most 4 dimensions",
+        ),
+    ]
     for q, k, v, m, options, why in cases:
         assert not fused(q, k, v, m, **options)
         said = refusals([FLASH, EFFICIENT], q, k, v, m, **options)

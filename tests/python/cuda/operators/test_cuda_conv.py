@@ -47,20 +47,26 @@ SMALL = [
     ((2, 16, 41), (24, 8, 3), {"groups": 2, "stride": 3, "padding": 1}),
     ((2, 10, 9, 8), (12, 10, 3, 2), {"stride": (1, 2), "dilation": (2, 1)}),
     ((2, 10, 9, 8), (12, 10, 3, 3), {"stride": 2, "dilation": 2, "padding": 3}),
-    ((2, 10, 8, 9), (9, 10, 3, 3), {"stride": (3, 2), "dilation": (2, 3),
-                                    "padding": (2, 4)}),
+    (
+        (2, 10, 8, 9),
+        (9, 10, 3, 3),
+        {"stride": (3, 2), "dilation": (2, 3), "padding": (2, 4)},
+    ),
     ((1, 48, 5, 6), (60, 12, 2, 2), {"groups": 4, "padding": (1, 0)}),
     ((2, 36, 7, 7), (36, 36, 1, 1), {"stride": 2}),
     ((2, 17, 6, 5), (20, 17, 1, 1), {"padding": 1}),
     ((2, 16, 6, 5), (24, 8, 1, 1), {"groups": 2}),
     ((1, 8, 5, 6, 7), (9, 8, 2, 3, 3), {"padding": 1, "stride": (1, 2, 1)}),
-    ((1, 16, 4, 5, 6), (16, 8, 3, 2, 1), {"padding": (2, 0, 1), "groups": 2,
-                                          "dilation": (1, 2, 1)}),
+    (
+        (1, 16, 4, 5, 6),
+        (16, 8, 3, 2, 1),
+        {"padding": (2, 0, 1), "groups": 2, "dilation": (1, 2, 1)},
+    ),
     ((40, 8, 13), (8, 8, 33), {"padding": 16}),  # more places than bits
     ((2, 12, 90), (20, 12, 40), {"stride": 3, "padding": 7, "dilation": 2}),
     ((1, 9, 20, 24), (10, 9, 16, 15), {"stride": 2, "padding": (9, 4)}),
     ((2, 16, 200), (8, 16, 64), {"stride": 4}),  # long, but nothing beside x
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
@@ -75,17 +81,27 @@ def test_small_tiles(cuda, x, w, options, last, dtype):
 # Sizes whose tiles fill a third of 132 processors: large ones, of 16 bits on
 # tensor cores. Channels that chunks of eight do not divide, and some they do.
 LARGE = [
-    ((3, 128, 13, 17), (129, 128, 3, 3), {"padding": 1},
-     ("float32", "float64", "bfloat16")),
-    ((3, 250, 19, 18), (512, 125, 3, 3), {"stride": 2, "padding": 1,
-                                          "groups": 2}, ("float16",)),
-    ((2, 128, 330), (48, 128, 9), {"dilation": 2, "padding": 4},
-     ("float32", "bfloat16")),
-    ((6, 100, 60), (40, 100, 40), {"stride": 2, "padding": 25},
-     ("bfloat16",)),
-    ((2, 64, 6, 7, 8), (40, 64, 3, 3, 2), {"padding": 1},
-     ("float64", "float16")),
-]  # fmt: skip
+    (
+        (3, 128, 13, 17),
+        (129, 128, 3, 3),
+        {"padding": 1},
+        ("float32", "float64", "bfloat16"),
+    ),
+    (
+        (3, 250, 19, 18),
+        (512, 125, 3, 3),
+        {"stride": 2, "padding": 1, "groups": 2},
+        ("float16",),
+    ),
+    (
+        (2, 128, 330),
+        (48, 128, 9),
+        {"dilation": 2, "padding": 4},
+        ("float32", "bfloat16"),
+    ),
+    ((6, 100, 60), (40, 100, 40), {"stride": 2, "padding": 25}, ("bfloat16",)),
+    ((2, 64, 6, 7, 8), (40, 64, 3, 3, 2), {"padding": 1}, ("float64", "float16")),
+]
 
 
 @pytest.mark.parametrize("last", [False, True])

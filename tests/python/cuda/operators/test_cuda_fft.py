@@ -11,9 +11,27 @@ UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
 # one more point; lines in two and three steps; as a convolution, in a block and
 # in steps.
 LENGTHS = (
-    1, 2, 3, 4, 5, 7, 8, 16, 61, 67, 144, 360, 509, 1024, 1025, 2048, 2050,
-    6006, 4099, 2**16,
-)  # fmt: skip
+    1,
+    2,
+    3,
+    4,
+    5,
+    7,
+    8,
+    16,
+    61,
+    67,
+    144,
+    360,
+    509,
+    1024,
+    1025,
+    2048,
+    2050,
+    6006,
+    4099,
+    2**16,
+)
 
 
 def assert_near(t, got, want, n):
@@ -104,12 +122,8 @@ def test_dimensions_and_strides(hotaru, cuda, n):
     ):
         assert_near(t, view(g), view(x), 15 * n)
     for norm in ("forward", "backward", "ortho"):
-        assert_near(
-            t, f.fft(g, dim=1, norm=norm), f.fft(x, dim=1, norm=norm), n
-        )
-        assert_near(
-            t, f.irfft(g, dim=1, norm=norm), f.irfft(x, dim=1, norm=norm), n
-        )
+        assert_near(t, f.fft(g, dim=1, norm=norm), f.fft(x, dim=1, norm=norm), n)
+        assert_near(t, f.irfft(g, dim=1, norm=norm), f.irfft(x, dim=1, norm=norm), n)
 
 
 def test_many_lines(hotaru, cuda):

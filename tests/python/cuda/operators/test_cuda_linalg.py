@@ -9,19 +9,19 @@ import hotaru as torch
 linalg = torch.linalg
 DTYPES = ("float32", "float64", "complex64", "complex128")
 # Some with one warp, two and eight; odd sizes, batches and nothing at all.
-SQUARES = (
-    (0, 0),
-    (1, 1),
-    (3, 3),
-    (2, 5, 5),
-    (2, 3, 17, 17),
-    (40, 40),
-    (0, 4, 4),
-)
+SQUARES = ((0, 0), (1, 1), (3, 3), (2, 5, 5), (2, 3, 17, 17), (40, 40), (0, 4, 4))
 OBLONGS = (
-    (3, 0), (0, 3), (5, 3), (3, 5), (2, 20, 7), (2, 7, 20), (1, 70), (70, 1),
-    (50, 33), (2, 0, 5),
-)  # fmt: skip
+    (3, 0),
+    (0, 3),
+    (5, 3),
+    (3, 5),
+    (2, 20, 7),
+    (2, 7, 20),
+    (1, 70),
+    (70, 1),
+    (50, 33),
+    (2, 0, 5),
+)
 
 
 def numbers(dtype, *shape, seed=0):
@@ -173,11 +173,7 @@ def test_ldl(cuda, dtype, shape, hermitian):
     assert_same(lambda x: factor(x * 0), a)
     if a.numel():
         assert_same(
-            lambda x, y: linalg.ldl_solve(
-                *factor(x)[:2], y, hermitian=hermitian
-            ),
-            a,
-            b,
+            lambda x, y: linalg.ldl_solve(*factor(x)[:2], y, hermitian=hermitian), a, b
         )
 
 
@@ -275,9 +271,18 @@ def test_eigh_of_what_is_not_finite(cuda):
 
 # Rotations are many barriers, which take long on a GPU in software.
 SMALL = (
-    (0, 0), (1, 1), (2, 3, 3), (3, 0), (0, 3), (5, 3), (2, 3, 5), (1, 40),
-    (40, 1), (17, 6), (2, 0, 5),
-)  # fmt: skip
+    (0, 0),
+    (1, 1),
+    (2, 3, 3),
+    (3, 0),
+    (0, 3),
+    (5, 3),
+    (2, 3, 5),
+    (1, 40),
+    (40, 1),
+    (17, 6),
+    (2, 0, 5),
+)
 
 
 def svd(x, full_matrices):
@@ -333,12 +338,7 @@ def test_least_squares(cuda, dtype, shape):
 def test_svd_of_what_is_not_finite(cuda):
     a = torch.ones(3, 4, 2)
     a[2, 1, 1] = torch.inf
-    for f in (
-        linalg.svdvals,
-        linalg.svd,
-        linalg.pinv,
-        lambda x: linalg.lstsq(x, x),
-    ):
+    for f in (linalg.svdvals, linalg.svd, linalg.pinv, lambda x: linalg.lstsq(x, x)):
         assert_same_error(f, a)
         assert_same_error(f, a[2])
 
@@ -375,9 +375,7 @@ def test_eig_of_pairs_and_scales(cuda):
     d = torch.logspace(-60, 60, 6, dtype=torch.float64)
     b = numbers("float64", 6, 6)
     scaled = d.unsqueeze(1) * b / d
-    got, want = (
-        linalg.eigvals(x).abs().sort()[0].cpu() for x in (scaled.to(cuda), b)
-    )
+    got, want = (linalg.eigvals(x).abs().sort()[0].cpu() for x in (scaled.to(cuda), b))
     assert float((got / want - 1).abs().max()) < 1e-10
 
 

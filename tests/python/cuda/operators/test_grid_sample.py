@@ -12,13 +12,7 @@ import hotaru as torch
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize(
     ("mode", "dims"),
-    [
-        ("bilinear", 2),
-        ("bilinear", 3),
-        ("nearest", 2),
-        ("nearest", 3),
-        ("bicubic", 2),
-    ],
+    [("bilinear", 2), ("bilinear", 3), ("nearest", 2), ("nearest", 3), ("bicubic", 2)],
 )
 def test_grid_sample(near, mode, dims, padding, align):
     sides = (4, 5, 7)[-dims:]

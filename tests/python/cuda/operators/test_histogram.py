@@ -61,9 +61,7 @@ def test_the_range_is_that_of_the_elements(cuda):
     x = random(torch, 3000)
     assert_histogram_equal(x, 10)
     edges = torch.histogram(x, 10)[1]
-    assert_counts_equal(
-        lambda x, e: torch.histogram(x, e, density=True), x, edges
-    )
+    assert_counts_equal(lambda x, e: torch.histogram(x, e, density=True), x, edges)
     assert_counts_equal(lambda x: [torch.histc(x, 10)], x)
 
 
@@ -78,12 +76,8 @@ def test_sums_of_weights(cuda, dtype, bins):
     )
     of = torch.histogram(x, edges)[0].max().item()
     sums = torch.histogram(x, edges, weight=weight.abs())[0]
-    assert_near(
-        torch, got[0].cuda(), want[0], terms=of, scale=sums.max().item()
-    )
-    nothing = torch.histogram(
-        x[:0].cuda(), edges.cuda(), weight=weight[:0].cuda()
-    )
+    assert_near(torch, got[0].cuda(), want[0], terms=of, scale=sums.max().item())
+    nothing = torch.histogram(x[:0].cuda(), edges.cuda(), weight=weight[:0].cuda())
     assert nothing[0].cpu().equal(torch.zeros(bins, dtype=x.dtype))
 
 

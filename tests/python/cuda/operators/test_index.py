@@ -12,9 +12,17 @@ import pytest
 # One dtype of each element size, and those that kernels compute with.
 SIZES = ("uint8", "int16", "float32", "int64", "complex64", "complex128")
 NUMBERS = (
-    "float32", "float64", "float16", "bfloat16", "uint8", "int8", "int16",
-    "int32", "int64", "bool",
-)  # fmt: skip
+    "float32",
+    "float64",
+    "float16",
+    "bfloat16",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "bool",
+)
 
 
 @pytest.fixture
@@ -130,9 +138,11 @@ def test_writing(hotaru, both, dtype):
         both(scatter, x, 1, (j + i) % 10, numbers(t, (4, 3), dtype, 3))
         both(scatter, x, 0, i[None] % 6, 7)
         both(
-            lambda x, i, v: x.put(i, v), x, t.tensor([59, -60, 7]),
+            lambda x, i, v: x.put(i, v),
+            x,
+            t.tensor([59, -60, 7]),
             numbers(t, (3,), dtype, 3),
-        )  # fmt: skip
+        )
 
 
 @pytest.mark.parametrize("dtype", [*NUMBERS, "complex64", "complex128"])
@@ -146,12 +156,11 @@ def test_adding(hotaru, both, dtype):
     both(lambda x, i, v: t.index_put(x, (i,), v, True), x, i, v)
     both(
         lambda x, i, v: t.index_put(x, (i, i[:5].repeat(2)[:8]), v, True),
-        x, i % 5, v[:, 0],
-    )  # fmt: skip
-    both(
-        lambda x, i, v: t.scatter_add(x, 0, i, v),
-        x, i[:, None].expand(8, 5), v,
-    )  # fmt: skip
+        x,
+        i % 5,
+        v[:, 0],
+    )
+    both(lambda x, i, v: t.scatter_add(x, 0, i, v), x, i[:, None].expand(8, 5), v)
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
@@ -167,8 +176,11 @@ def test_scatter_reduce(hotaru, both, dtype, reduce):
             lambda x, i, v, n=include: t.scatter_reduce(
                 x, 0, i, v, reduce, include_self=n
             ),
-            x, i, v, close=True,
-        )  # fmt: skip
+            x,
+            i,
+            v,
+            close=True,
+        )
 
 
 def test_scatter_extremes_of_nan(hotaru, both):
@@ -177,11 +189,11 @@ def test_scatter_extremes_of_nan(hotaru, both):
     v = t.tensor([float("nan"), 2.0, 5.0, -1.0])
     for reduce in ("amax", "amin"):
         both(
-            lambda x, i, v, r=reduce: t.isnan(
-                t.scatter_reduce(x, 0, i, v, r)
-            ),
-            x, t.tensor([0, 1, 2, 2]), v,
-        )  # fmt: skip
+            lambda x, i, v, r=reduce: t.isnan(t.scatter_reduce(x, 0, i, v, r)),
+            x,
+            t.tensor([0, 1, 2, 2]),
+            v,
+        )
 
 
 @pytest.mark.parametrize("dtype", [*SIZES, "float16", "float64", "bool"])
@@ -195,9 +207,11 @@ def test_masks(hotaru, both, dtype):
         both(t.masked_select, x, mask.t().contiguous().t())
         both(lambda x, m: x[m], x, mask)
         both(
-            lambda x, m, v: t.masked_scatter(x, m, v), x, mask,
+            lambda x, m, v: t.masked_scatter(x, m, v),
+            x,
+            mask,
             numbers(t, (60,), dtype, 3),
-        )  # fmt: skip
+        )
         both(lambda x, m: x[m[:, 2]], x, mask)
     # More than one block, and more than one tile of a block.
     x = numbers(t, (3, 41, 67), dtype)
@@ -301,20 +315,28 @@ def test_embedding_bag(hotaru, both, mode, dtype):
     for offsets, last in (([0, 2, 2, 5], False), ([0, 3, 6], True)):
         starts = t.tensor(offsets)
         both(
-            lambda w, i, o, n=last: bag(
-                i, w, o, mode=mode, include_last_offset=n
-            ),
-            table, at, starts, close=True,
-        )  # fmt: skip
+            lambda w, i, o, n=last: bag(i, w, o, mode=mode, include_last_offset=n),
+            table,
+            at,
+            starts,
+            close=True,
+        )
         both(
             lambda w, i, o: bag(i, w, o, mode=mode, padding_idx=6),
-            table, at, starts, close=True,
-        )  # fmt: skip
+            table,
+            at,
+            starts,
+            close=True,
+        )
     if mode == "sum":
         both(
             lambda w, i, o, f: bag(i, w, o, mode=mode, per_sample_weights=f),
-            table, at, t.tensor([0, 3]), numbers(t, (7,), dtype), close=True,
-        )  # fmt: skip
+            table,
+            at,
+            t.tensor([0, 3]),
+            numbers(t, (7,), dtype),
+            close=True,
+        )
 
 
 @pytest.mark.parametrize("dtype", NUMBERS[:-1])
@@ -373,27 +395,33 @@ def test_indices_on_the_cpu(hotaru, cuda):
 FAILURES = {
     "gather": (
         lambda t, x, at: t.gather(x, 1, at(9, 0)[None]),
-        RuntimeError, "index 9 is out of bounds for dimension 1 with size 6",
+        RuntimeError,
+        "index 9 is out of bounds for dimension 1 with size 6",
     ),
     "scatter": (
         lambda t, x, at: t.scatter(x, 0, at(-1, 0)[None], 1.0),
-        RuntimeError, "index -1 is out of bounds for dimension 0 with size 4",
+        RuntimeError,
+        "index -1 is out of bounds for dimension 0 with size 4",
     ),
     "index": (
         lambda t, x, at: x[at(0, 4)],
-        IndexError, "index 4 is out of bounds for dimension 0 with size 4",
+        IndexError,
+        "index 4 is out of bounds for dimension 0 with size 4",
     ),
     "second index": (
         lambda t, x, at: x[at(0, 3), at(-7, 1)],
-        IndexError, "index -7 is out of bounds for dimension 1 with size 6",
+        IndexError,
+        "index -7 is out of bounds for dimension 1 with size 6",
     ),
     "index_put": (
         lambda t, x, at: t.index_put(x, (at(0, -5),), x[0], True),
-        IndexError, "index -5 is out of bounds for dimension 0 with size 4",
+        IndexError,
+        "index -5 is out of bounds for dimension 0 with size 4",
     ),
     "index_select": (
         lambda t, x, at: t.index_select(x, 1, at(6)),
-        IndexError, "index out of range in self",
+        IndexError,
+        "index out of range in self",
     ),
     "index_copy": (
         lambda t, x, at: t.index_copy(x, 0, at(4), x[:1]),
@@ -407,11 +435,13 @@ FAILURES = {
     ),
     "embedding": (
         lambda t, x, at: t.nn.functional.embedding(at(4), x),
-        IndexError, "index out of range in self",
+        IndexError,
+        "index out of range in self",
     ),
     "masked_scatter": (
         lambda t, x, at: t.masked_scatter(x, x > 2, x[0, :2]),
-        RuntimeError, "Number of elements of source < number of ones in mask",
+        RuntimeError,
+        "Number of elements of source < number of ones in mask",
     ),
     "bag": (
         lambda t, x, at: t.nn.functional.embedding_bag(at(0, 9), x, at(0)),
@@ -420,12 +450,11 @@ FAILURES = {
     ),
     "first offset": (
         lambda t, x, at: t.nn.functional.embedding_bag(at(0, 1), x, at(1, 1)),
-        RuntimeError, r"offsets\[0\] has to be 0",
+        RuntimeError,
+        r"offsets\[0\] has to be 0",
     ),
     "decreasing offsets": (
-        lambda t, x, at: t.nn.functional.embedding_bag(
-            at(0, 1), x, at(0, 2, 1)
-        ),
+        lambda t, x, at: t.nn.functional.embedding_bag(at(0, 1), x, at(0, 2, 1)),
         RuntimeError,
         r"offsets must not decrease, but offsets\[2\] is 1 after 2",
     ),
@@ -434,7 +463,7 @@ FAILURES = {
         RuntimeError,
         r"offsets\[-1\] can not be greater than input's length 2 but got .* 3",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", FAILURES)

@@ -24,11 +24,7 @@ def close(torch, got, expected, scale=1):
     name = str(expected.dtype).split(".")[-1]
     rtol, atol = (scale * e for e in TOLERANCE.get(name, (0, 0)))
     assert torch.allclose(
-        got.cpu().double(),
-        expected.double(),
-        rtol=rtol,
-        atol=atol,
-        equal_nan=True,
+        got.cpu().double(), expected.double(), rtol=rtol, atol=atol, equal_nan=True
     ), f"{got.cpu()} is not {expected}"
 
 
@@ -37,9 +33,7 @@ def both(torch, f, *tensors, scale=1, grads=True):
     results = []
     for device in ("cpu", "cuda"):
         own = [
-            t.to(device)
-            .detach()
-            .requires_grad_(grads and t.is_floating_point())
+            t.to(device).detach().requires_grad_(grads and t.is_floating_point())
             for t in tensors
         ]
         out = f(*own)
@@ -103,9 +97,7 @@ def test_softmax_of_views(hotaru, cuda):
 def test_softmax_of_nothing(hotaru, cuda):
     torch = hotaru
     for shape in ((0, 3), (3, 0), (0,)):
-        assert (
-            torch.softmax(torch.empty(shape, device="cuda"), 0).shape == shape
-        )
+        assert torch.softmax(torch.empty(shape, device="cuda"), 0).shape == shape
 
 
 def test_softmax_of_extremes(hotaru, cuda):
@@ -122,9 +114,7 @@ def test_softmax_of_extremes(hotaru, cuda):
     ):
         x = torch.tensor([row, list(reversed(row))])
         for name in ("softmax", "log_softmax"):
-            both(
-                torch, lambda t, name=name: getattr(t, name)(1), x, grads=False
-            )
+            both(torch, lambda t, name=name: getattr(t, name)(1), x, grads=False)
 
 
 def test_softmax_refuses_integers(hotaru, cuda):
@@ -169,10 +159,7 @@ def test_matmul_of_large_tiles(hotaru, cuda, dtype):
     ):
         x, y = draw(torch, *a, dtype=dtype), draw(torch, *b, dtype=dtype)
         both(torch, torch.matmul, x, y, scale=100, grads=False)
-        x, y = (
-            x.transpose(-1, -2).contiguous(),
-            y.transpose(-1, -2).contiguous(),
-        )
+        x, y = (x.transpose(-1, -2).contiguous(), y.transpose(-1, -2).contiguous())
         both(torch, lambda a, b: a.mT @ b.mT, x, y, scale=100, grads=False)
 
 
@@ -201,25 +188,24 @@ def test_addmm(hotaru, cuda):
         both(
             torch,
             lambda c, x, y: torch.addmm(c, x, y, beta=0.5, alpha=-2),
-            c, x, y, scale=10,
-        )  # fmt: skip
+            c,
+            x,
+            y,
+            scale=10,
+        )
     nothing = torch.full((6, 5), math.nan)
     both(
-        torch,
-        lambda c, x, y: torch.addmm(c, x, y, beta=0),
-        nothing,
-        x,
-        y,
-        grads=False,
+        torch, lambda c, x, y: torch.addmm(c, x, y, beta=0), nothing, x, y, grads=False
     )
     b = draw(torch, 4, 6, 5)
     both(
         torch,
-        lambda b, x, y: torch.baddbmm(
-            b, x.expand(4, 6, 9), y.expand(4, 9, 5), alpha=3
-        ),
-        b, x, y, scale=20,
-    )  # fmt: skip
+        lambda b, x, y: torch.baddbmm(b, x.expand(4, 6, 9), y.expand(4, 9, 5), alpha=3),
+        b,
+        x,
+        y,
+        scale=20,
+    )
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8"])
@@ -230,12 +216,7 @@ def test_matmul_of_integers(hotaru, cuda, dtype):
     x = torch.randint(0, 100, (2, 7, 5)).to(kind)
     y = torch.randint(0, 100, (2, 5, 3)).to(kind)
     both(torch, torch.matmul, x, y)
-    both(
-        torch,
-        lambda x, y: torch.addmm(y[0, 1], x[1], y[1], alpha=2, beta=3),
-        x,
-        y,
-    )
+    both(torch, lambda x, y: torch.addmm(y[0, 1], x[1], y[1], alpha=2, beta=3), x, y)
 
 
 def test_matmul_of_nothing(hotaru, cuda):
@@ -275,8 +256,11 @@ def test_train_linear(hotaru, cuda):
         both(
             torch,
             lambda x, w, b, f=f: f(torch.nn.functional.linear(x, w, b)),
-            x, w, b, scale=20,
-        )  # fmt: skip
+            x,
+            w,
+            b,
+            scale=20,
+        )
 
 
 # --- normalisation -----------------------------------------------------------
@@ -286,31 +270,19 @@ def test_train_linear(hotaru, cuda):
 def test_layer_norm(hotaru, cuda, dtype):
     torch = hotaru
     torch.manual_seed(10)
-    for rows, columns in (
-        (3, 7),
-        (1, 1),
-        (5, 64),
-        (40, 33),
-        (2, 4100),
-        (2, 9000),
-    ):
+    for rows, columns in ((3, 7), (1, 1), (5, 64), (40, 33), (2, 4100), (2, 9000)):
         x = draw(torch, rows, columns, dtype=dtype) * 3 + 1
-        w, b = (
-            draw(torch, columns, dtype=dtype),
-            draw(torch, columns, dtype=dtype),
-        )
+        w, b = (draw(torch, columns, dtype=dtype), draw(torch, columns, dtype=dtype))
         if columns > 1:
             both(
                 torch,
                 lambda x, w, b: torch.layer_norm(x, w.shape, w, b),
-                x, w, b, scale=20,
-            )  # fmt: skip
-        both(
-            torch,
-            lambda x: torch.layer_norm(x, x.shape[1:], eps=1e-3),
-            x,
-            scale=20,
-        )
+                x,
+                w,
+                b,
+                scale=20,
+            )
+        both(torch, lambda x: torch.layer_norm(x, x.shape[1:], eps=1e-3), x, scale=20)
 
 
 def test_layer_norm_of_many_rows(hotaru, cuda):
@@ -340,8 +312,11 @@ def test_group_norm(hotaru, cuda, dtype):
         both(
             torch,
             lambda x, w, b, groups=groups: torch.group_norm(x, groups, w, b),
-            x, w, w * 2, scale=30,
-        )  # fmt: skip
+            x,
+            w,
+            w * 2,
+            scale=30,
+        )
         both(torch, lambda x: torch.nn.functional.instance_norm(x), x, scale=30)
 
 
@@ -357,9 +332,7 @@ def test_batch_norm(hotaru, cuda, dtype, training):
         def f(x, w, b):
             mean = torch.zeros(x.shape[1], dtype=x.dtype, device=x.device)
             var = torch.ones_like(mean) * 2
-            out = torch.batch_norm(
-                x, w, b, mean, var, training, 0.3, 1e-5, False
-            )
+            out = torch.batch_norm(x, w, b, mean, var, training, 0.3, 1e-5, False)
             # Running values have no gradients and are compared by their sum.
             return out + (mean + var).reshape([-1] + [1] * (x.dim() - 2))
 
@@ -374,11 +347,12 @@ def test_batch_norm_of_mixed_dtypes(hotaru, cuda):
     both(
         torch,
         lambda x, w: torch.batch_norm(
-            x, w, w, torch.zeros_like(w), torch.ones_like(w),
-            True, 0.1, 1e-5, False,
+            x, w, w, torch.zeros_like(w), torch.ones_like(w), True, 0.1, 1e-5, False
         ),
-        x, w, scale=5,
-    )  # fmt: skip
+        x,
+        w,
+        scale=5,
+    )
     both(torch, lambda x, w: torch.group_norm(x, 2, w, w), x, w, scale=5)
 
 
@@ -388,10 +362,4 @@ def test_rms_norm(hotaru, cuda):
     if not hasattr(torch.nn.functional, "rms_norm"):
         pytest.skip("no rms_norm")
     x, w = draw(torch, 5, 33), draw(torch, 33)
-    both(
-        torch,
-        lambda x, w: torch.nn.functional.rms_norm(x, (33,), w),
-        x,
-        w,
-        scale=10,
-    )
+    both(torch, lambda x, w: torch.nn.functional.rms_norm(x, (33,), w), x, w, scale=10)

@@ -24,9 +24,16 @@ def test_max_pool(hotaru, near, dims, windows, dtype):
     # The CPU rounds gradients after each term.
     sums = {"terms": 3**dims, "scale": 3**dims, "each": True}
     near(lambda a: f(a, **windows), x, **sums)
-    near(lambda a: f(a, dilation=2, return_indices=True,
-                     **{**windows, "kernel_size": 2, "padding": 1}),
-         x, **sums)  # fmt: skip
+    near(
+        lambda a: f(
+            a,
+            dilation=2,
+            return_indices=True,
+            **{**windows, "kernel_size": 2, "padding": 1},
+        ),
+        x,
+        **sums,
+    )
 
 
 def test_max_pool_of_special_values(hotaru, near):
@@ -45,8 +52,7 @@ def test_max_pool_of_special_values(hotaru, near):
 def test_pooling_of_integers(hotaru, near):
     x = (random(hotaru, 2, 3, 9, 9) * 50).to(hotaru.int64)
     f = hotaru.nn.functional
-    near(lambda a: f.max_pool2d(a, 3, 2, 1, return_indices=True), x,
-         gradients=False)  # fmt: skip
+    near(lambda a: f.max_pool2d(a, 3, 2, 1, return_indices=True), x, gradients=False)
     near(lambda a: f.avg_pool2d(a, 2), x, gradients=False)
 
 
@@ -88,9 +94,12 @@ def test_fractional_pool_and_unpool(hotaru, near):
     f = hotaru.nn.functional
     x = random(hotaru, 2, 3, 9, 10)
     samples = hotaru.rand(2, 3, 2)
-    near(lambda a: f.fractional_max_pool2d(a, 3, (4, 5),
-                                           _random_samples=samples.to(a.device),
-                                           return_indices=True), x)  # fmt: skip
+    near(
+        lambda a: f.fractional_max_pool2d(
+            a, 3, (4, 5), _random_samples=samples.to(a.device), return_indices=True
+        ),
+        x,
+    )
 
     def there_and_back(a):
         y, indices = f.max_pool2d(a, 2, return_indices=True)
@@ -104,8 +113,7 @@ def test_unpool_finds_indices_outside(hotaru, cuda):
     index = hotaru.tensor([[[[0, 3], [16, 5]]]], device=cuda)
     y = hotaru.nn.functional.max_unpool2d(x, index, 2)
     with pytest.raises(
-        RuntimeError,
-        match=r"invalid max index: 16 \(output volumes are of size 4x4\)",
+        RuntimeError, match=r"invalid max index: 16 \(output volumes are of size 4x4\)"
     ):
         y.cpu()
     hotaru.ones(2, device=cuda).cpu()

@@ -8,9 +8,17 @@ from nearness import random
 import hotaru as torch
 
 DTYPES = (
-    "float32", "float64", "float16", "bfloat16", "uint8", "int8", "int16",
-    "int32", "int64", "bool",
-)  # fmt: skip
+    "float32",
+    "float64",
+    "float16",
+    "bfloat16",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "bool",
+)
 # Around what a block sorts, and what it takes two merges to join.
 LENGTHS = (1, 2, 37, 1023, 1024, 1025, 2048, 5000)
 
@@ -47,8 +55,7 @@ def test_sort(cuda, dtype):
             same(x.to(cuda).sort(**options), x.sort(**options))
             columns = x.mT
             same(
-                columns.to(cuda).sort(dim=0, **options),
-                columns.sort(dim=0, **options),
+                columns.to(cuda).sort(dim=0, **options), columns.sort(dim=0, **options)
             )
 
 
@@ -57,10 +64,7 @@ def test_values_of_runs(cuda, dtype):
     for length in (0, *LENGTHS):
         x = numbers(dtype, length)
         for values in (x, x.sort().values, x.repeat(2)[::2]):
-            same(
-                [values.to(cuda).unique_consecutive()],
-                [values.unique_consecutive()],
-            )
+            same([values.to(cuda).unique_consecutive()], [values.unique_consecutive()])
 
 
 @pytest.mark.parametrize("dtype", DTYPES[:-1])
@@ -103,21 +107,14 @@ def test_searchsorted(cuda, dtype):
             for out_int32 in (False, True):
                 options = {"right": right, "out_int32": out_int32}
                 want = torch.searchsorted(rows, values, **options)
-                got = torch.searchsorted(
-                    rows.to(cuda), values.to(cuda), **options
-                )
+                got = torch.searchsorted(rows.to(cuda), values.to(cuda), **options)
                 same([got], [want])
                 got = torch.searchsorted(
-                    mixed.to(cuda),
-                    values.to(cuda),
-                    sorter=order.to(cuda),
-                    **options,
+                    mixed.to(cuda), values.to(cuda), sorter=order.to(cuda), **options
                 )
                 same([got], [want])
             want = torch.bucketize(values, rows[0], right=right)
-            got = torch.bucketize(
-                values.to(cuda), rows[0].to(cuda), right=right
-            )
+            got = torch.bucketize(values.to(cuda), rows[0].to(cuda), right=right)
             same([got], [want])
 
 

@@ -11,18 +11,35 @@ import math
 import pytest
 
 UNARY = (
-    "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "entr",
-    "erfcx", "erfinv", "i0", "i0e", "i1", "i1e", "log_ndtr",
-    "modified_bessel_k0", "modified_bessel_k1", "ndtr", "ndtri",
-    "scaled_modified_bessel_k0", "scaled_modified_bessel_k1",
+    "airy_ai",
+    "bessel_j0",
+    "bessel_j1",
+    "bessel_y0",
+    "bessel_y1",
+    "entr",
+    "erfcx",
+    "erfinv",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "log_ndtr",
+    "modified_bessel_k0",
+    "modified_bessel_k1",
+    "ndtr",
+    "ndtri",
+    "scaled_modified_bessel_k0",
+    "scaled_modified_bessel_k1",
     "spherical_bessel_j0",
-)  # fmt: skip
+)
 POLYNOMIALS = (
     *(f"chebyshev_polynomial_{kind}" for kind in "tuvw"),
     *(f"shifted_chebyshev_polynomial_{kind}" for kind in "tuvw"),
-    "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l",
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
+    "laguerre_polynomial_l",
     "legendre_polynomial_p",
-)  # fmt: skip
+)
 # Oscillate about 0: absolute errors count beside the amplitude, 1 or less.
 WAVES = ("airy_ai", "bessel_", "spherical")
 
@@ -85,22 +102,21 @@ def test_polynomials(hotaru, cuda):
 def test_functions_of_two_numbers(hotaru, cuda):
     t = hotaru
     x = t.tensor(
-        [0, 0.1, 1, 2, 3.5, 30, 400, -1.5, math.inf, math.nan],
-        dtype=t.float64,
+        [0, 0.1, 1, 2, 3.5, 30, 400, -1.5, math.inf, math.nan], dtype=t.float64
     )
     for f in (
-        t.special.gammainc, t.special.gammaincc, t.special.zeta,
+        t.special.gammainc,
+        t.special.gammaincc,
+        t.special.zeta,
         t.special.xlog1py,
-    ):  # fmt: skip
+    ):
         want = f(x[:, None], x)
         got = f(x.to(cuda)[:, None], x.to(cuda))
         # At 400 and 400: exp of a sum of terms of up to 2400, each rounded to
         # a few last places by another library.
         gamma = f in (t.special.gammainc, t.special.gammaincc)
         assert_same(t, got, want, 2400 * 2.0**-52 * 8 if gamma else 1e-13)
-        assert_same(
-            t, got.float(), f(x.float()[:, None], x.float()), 2e-5, 1e-6
-        )
+        assert_same(t, got.float(), f(x.float()[:, None], x.float()), 2e-5, 1e-6)
 
 
 def test_places_and_sizes(hotaru, cuda):

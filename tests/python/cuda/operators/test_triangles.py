@@ -12,8 +12,15 @@ import hotaru as torch
 def test_indices_of_triangles(cuda, f, dtype):
     kind = getattr(torch, dtype)
     for rows, columns in (
-        (1, 1), (3, 3), (2, 7), (7, 2), (0, 3), (3, 0), (40, 33), (1, 90),
-    ):  # fmt: skip
+        (1, 1),
+        (3, 3),
+        (2, 7),
+        (7, 2),
+        (0, 3),
+        (3, 0),
+        (40, 33),
+        (1, 90),
+    ):
         for offset in (-50, -7, -2, -1, 0, 1, 3, 6, 50):
             want = f(rows, columns, offset, dtype=kind)
             got = f(rows, columns, offset, dtype=kind, device=cuda)

@@ -37,9 +37,7 @@ def test_nms(cuda, n, dtype, threshold):
 def test_nms_of_boxes_alike_empty_and_lost(cuda):
     """Equal scores keep the first; an empty box's overlap is no number."""
     alike = torch.tensor([[0.0, 0, 2, 2]]).expand(130, 4)
-    assert OPS.nms(alike.to(cuda), torch.ones(130).to(cuda), 0.5).tolist() == [
-        0
-    ]
+    assert OPS.nms(alike.to(cuda), torch.ones(130).to(cuda), 0.5).tolist() == [0]
     boxes = torch.tensor(
         [[1.0, 1, 1, 1], [1, 1, 1, 1], [0, 0, 9, 9], [5, 5, 1, 1]]
         + [[float("nan"), 0, 2, 2]] * 2
@@ -71,10 +69,15 @@ def test_nms_of_strided_boxes(cuda):
 # Regions of two pictures of 8 x 9: inside, over the edges, small, far outside,
 # turned around, one cell wide, and all there is.
 ROIS = [
-    [0, 1.0, 2, 8, 9], [1, -5, 3, 6, 14], [1, 3, 3, 3.2, 3.4],
-    [0, 40, 50, 60, 70], [1, 6, 5, 2, 1], [0, 2, 1, 2, 7], [1, 0, 0, 12, 11],
+    [0, 1.0, 2, 8, 9],
+    [1, -5, 3, 6, 14],
+    [1, 3, 3, 3.2, 3.4],
+    [0, 40, 50, 60, 70],
+    [1, 6, 5, 2, 1],
+    [0, 2, 1, 2, 7],
+    [1, 0, 0, 12, 11],
     [0, -9, -9, -4, -4],
-]  # fmt: skip
+]
 DTYPES = ["float32", "float64"]
 
 
@@ -146,9 +149,7 @@ def test_regions_of_no_image_are_errors(cuda, name):
         out = OPS.roi_align(x, boxes, 1.0, 2, 2, 2, True)
     else:
         grad = torch.ones(2, 1, 2, 2, device=cuda)
-        out = OPS._roi_align_backward(
-            grad, boxes, 1.0, 2, 2, 2, 1, 8, 8, 2, True
-        )
+        out = OPS._roi_align_backward(grad, boxes, 1.0, 2, 2, 2, 1, 8, 8, 2, True)
     with pytest.raises(
         RuntimeError, match=f"{name}: region 1 is of image 2, but there are 2"
     ):
@@ -263,10 +264,7 @@ def test_deform_conv2d_at_places_that_are_no_number(cuda):
     offset = torch.zeros(1, 2, 5, 5)
     offset[0, 0, 2, 3] = float("nan")
     offset[0, 1, 4, 4] = float("inf")
-    given = (
-        x, torch.ones(1, 2, 1, 1), offset, torch.ones(1, 1, 5, 5),
-        torch.zeros(1),
-    )  # fmt: skip
+    given = (x, torch.ones(1, 2, 1, 1), offset, torch.ones(1, 1, 5, 5), torch.zeros(1))
     args = (1, 1, 0, 0, 1, 1, 1, 1, False)
     got = OPS.deform_conv2d(*(t.to(cuda) for t in given), *args).cpu()
     want = x.sum(1, keepdim=True)

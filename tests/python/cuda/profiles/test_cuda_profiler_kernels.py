@@ -117,9 +117,7 @@ def test_operators_have_the_times_of_all_their_kernels(cuda):
         sum(c.device_time_total for c in outer.cpu_children)
     )
     row = next(r for r in prof.key_averages() if r.key == "aten::sort")
-    assert row.device_time_total == pytest.approx(
-        sum(w.duration for w in kernels)
-    )
+    assert row.device_time_total == pytest.approx(sum(w.duration for w in kernels))
     # The backward pass's belong to its calls.
     owners = {e.kind for e in prof.events() if e.kernels}
     assert owners == {"operator", "kernel"}
@@ -188,9 +186,15 @@ def test_traces_have_lanes_of_streams(cuda, tmp_path):
     for row in kernels:
         args = row["args"]
         assert set(args) == {
-            "External id", "device", "stream", "correlation", "grid", "block",
-            "registers per thread", "shared memory",
-        }  # fmt: skip
+            "External id",
+            "device",
+            "stream",
+            "correlation",
+            "grid",
+            "block",
+            "registers per thread",
+            "shared memory",
+        }
         assert (row["pid"], row["tid"]) == (args["device"], args["stream"])
         assert named[row["pid"], row["tid"]] == f"stream {args['stream']}"
     of_ops = {
@@ -202,9 +206,7 @@ def test_traces_have_lanes_of_streams(cuda, tmp_path):
     ends = {r["id"]: r for r in rows if r["ph"] == "f"}
     assert set(starts) == set(ends)
     calls = {
-        (r["tid"], r["ts"]): r["name"]
-        for r in rows
-        if r.get("cat") == "cuda_runtime"
+        (r["tid"], r["ts"]): r["name"] for r in rows if r.get("cat") == "cuda_runtime"
     }
     for row in kernels:
         name = row["name"].split("_")[0].lower()

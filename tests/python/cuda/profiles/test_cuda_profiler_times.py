@@ -135,9 +135,7 @@ def test_times_of_operators_are_those_of_their_kernels(cuda):
         )
     outer = next(e for e in prof.events() if e.name == "outer")
     inside = [e for e in outer.cpu_children if e.device_time_total]
-    assert {"aten::linear", "aten::softmax", "aten::pow"} <= {
-        e.name for e in inside
-    }
+    assert {"aten::linear", "aten::softmax", "aten::pow"} <= {e.name for e in inside}
     # Kernels are those of the innermost operator.
     assert {"aten::addmm", "aten::_softmax", "aten::pow"} <= {
         e.name for e in prof.events() if e.kernels
@@ -169,9 +167,7 @@ def test_tables_have_columns_of_the_device(cuda):
         operator = of_cpu[f"aten::{'mm' if name == 'matmul' else name}"]
         assert row.count == operator.count == 4
         assert row.cpu_time_total == of_cpu[name].self_device_time_total == 0
-        assert operator.self_device_time_total == pytest.approx(
-            row.device_time_total
-        )
+        assert operator.self_device_time_total == pytest.approx(row.device_time_total)
         assert row.device_time == pytest.approx(row.device_time_total / 4)
     total = sum(row.self_device_time_total for row in of_device.values())
     for by in ("cuda_time_total", "self_cuda_time_total", "device_time_total"):
@@ -228,7 +224,7 @@ def test_traces(cuda, tmp_path):
     fields = ("name", "pid", "tid", "ts", "dur")
     assert [tuple(r[k] for k in fields) for r in drawn] == [
         (e.name, 0, e.device_resource_id, e.start, e.duration) for e in work
-    ]  # fmt: skip
+    ]
     total = sum(
         row.self_device_time_total
         for row in prof.key_averages()
@@ -236,11 +232,7 @@ def test_traces(cuda, tmp_path):
     )
     assert sum(r["dur"] for r in drawn) == pytest.approx(total)
 
-    named = {
-        (r["name"], r["pid"], r["tid"]): r["args"]
-        for r in rows
-        if r["ph"] == "M"
-    }
+    named = {(r["name"], r["pid"], r["tid"]): r["args"] for r in rows if r["ph"] == "M"}
     assert named["process_name", 0, 0] == {"name": "GPU 0"}
     assert named["process_labels", 0, 0] == {"labels": "GPU 0"}
     assert named["thread_name", 0, 7] == {"name": "stream 7"}
@@ -255,8 +247,11 @@ def test_traces(cuda, tmp_path):
     arrivals = {r["id"]: r for r in rows if r["ph"] == "f"}
     assert set(launches) == set(arrivals)
     assert len(launches) == len(work)
-    calls = {(r["tid"], r["ts"]): r for r in rows if r.get("pid") == os.getpid()
-             and r["ph"] == "X" and r["cat"] == "cuda_runtime"}  # fmt: skip
+    calls = {
+        (r["tid"], r["ts"]): r
+        for r in rows
+        if r.get("pid") == os.getpid() and r["ph"] == "X" and r["cat"] == "cuda_runtime"
+    }
     for row in drawn:
         number = row["args"]["correlation"]
         start, end = launches[number], arrivals[number]
@@ -264,8 +259,11 @@ def test_traces(cuda, tmp_path):
         assert start["pid"] == os.getpid()
         assert (start["tid"], start["ts"]) in calls
         assert [end[k] for k in ("pid", "tid", "ts", "bp")] == [
-            0, row["tid"], row["ts"], "e",
-        ]  # fmt: skip
+            0,
+            row["tid"],
+            row["ts"],
+            "e",
+        ]
         assert start["ts"] <= end["ts"]
 
 

@@ -62,13 +62,7 @@ WEIGHT = torch.full((1,), 2.0, requires_grad=True)
 
 
 def _seen(x):
-    return (
-        x.tolist(),
-        x.stride(),
-        x.requires_grad,
-        x.is_leaf,
-        getattr(x, "tag", None),
-    )
+    return (x.tolist(), x.stride(), x.requires_grad, x.is_leaf, getattr(x, "tag", None))
 
 
 @pytest.mark.parametrize("where", ["argument", "closure"])
@@ -218,9 +212,12 @@ def test_arguments_of_other_classes():
         y = run(torch.ones(1).as_subclass(kind))
         found.append((type(y), y.as_subclass(torch.Tensor).item()))
     assert found == [
-        (torch.Tensor, 2), (Shifted, 102), (Plain, 2), (torch.Tensor, 2),
+        (torch.Tensor, 2),
         (Shifted, 102),
-    ]  # fmt: skip
+        (Plain, 2),
+        (torch.Tensor, 2),
+        (Shifted, 102),
+    ]
 
 
 def test_hooks_of_saved_tensors_around_a_call():
@@ -246,10 +243,7 @@ def test_transforms_of_a_compiled_function():
     assert tangent.tolist() == [6, 8]
     assert torch.func.jacfwd(f)(x).tolist() == [[6, 0], [0, 8]]
     assert torch.func.jacrev(f)(x).tolist() == [[6, 0], [0, 8]]
-    assert torch.func.hessian(lambda x: f(x).sum())(x).tolist() == [
-        [2, 0],
-        [0, 2],
-    ]
+    assert torch.func.hessian(lambda x: f(x).sum())(x).tolist() == [[2, 0], [0, 2]]
     assert torch.vmap(f)(x).tolist() == [10, 17]
     with torch.autograd.forward_ad.dual_level():
         dual = torch.autograd.forward_ad.make_dual(x, torch.ones(2))
@@ -495,9 +489,7 @@ VIEWS = {
     "unrecorded": _unrecorded,
     "of inference mode": lambda x: _unrecorded(x, torch.inference_mode),
     "of an unrecorded one": lambda x: _unrecorded(x)[..., :1],
-    "of one of inference mode": lambda x: _unrecorded(x, torch.inference_mode)[
-        ..., :1
-    ],
+    "of one of inference mode": lambda x: _unrecorded(x, torch.inference_mode)[..., :1],
     "of one of several": lambda x: x.unbind()[1][:1],
     "recorded again": lambda x: _unrecorded(x[:, :1]),
     "moved in its base": lambda x: _moved(x, x[1]),

@@ -57,8 +57,7 @@ STEPS = {
     "same twice": lambda a, b: (a * b) + (a * b).sin(),
 }
 _step = st.tuples(
-    st.sampled_from(sorted(STEPS)),
-    *[st.integers(0, VARIABLES - 1) for _ in range(3)],
+    st.sampled_from(sorted(STEPS)), *[st.integers(0, VARIABLES - 1) for _ in range(3)]
 )
 programs = st.lists(_step, min_size=1, max_size=25)
 
@@ -110,9 +109,7 @@ def assert_equal(found, wanted, bitwise):
 pytestmark = pytest.mark.filterwarnings("ignore:The CUDA Graph is empty")
 
 many = settings(
-    max_examples=PROGRAMS,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
+    max_examples=PROGRAMS, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 
@@ -200,8 +197,6 @@ def test_random_gradients(bitwise):
                     ((results[i] * results[i]).sum() for i in counted),
                     leaves[0].sum() * 0,
                 ).backward()
-            assert_equal(
-                [t.grad for t in mine], [t.grad for t in theirs], bitwise
-            )
+            assert_equal([t.grad for t in mine], [t.grad for t in theirs], bitwise)
 
     check()

@@ -56,9 +56,7 @@ def differences(wanted: dict, found: dict, without=()) -> list[str]:
 def _unlike(a, b) -> str:
     """The parts of a that b has otherwise."""
     if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
-        return str(
-            [(i, x) for i, (x, y) in enumerate(zip(a, b)) if not close(x, y)]
-        )
+        return str([(i, x) for i, (x, y) in enumerate(zip(a, b)) if not close(x, y)])
     return str(a)
 
 
@@ -76,10 +74,14 @@ def check_compiled(program: Program) -> list[str]:
 
 
 _MODES = (
-    contextlib.nullcontext, contextlib.nullcontext, torch.no_grad,
-    torch.inference_mode, contextlib.nullcontext, contextlib.nullcontext,
+    contextlib.nullcontext,
+    contextlib.nullcontext,
+    torch.no_grad,
+    torch.inference_mode,
+    contextlib.nullcontext,
+    contextlib.nullcontext,
     functools.partial(torch.autocast, "cpu"),
-)  # fmt: skip
+)
 
 
 def _within(mode, run):
@@ -275,8 +277,7 @@ def check_replayed(program: Program) -> list[str]:
         graph.replay()
         both = [*zip(given, tensors_in(fresh)), *zip(results, wanted)]
         found += [
-            f"replay {number}, tensor {i}: eager {described(b)}, "
-            f"found {described(a)}"
+            f"replay {number}, tensor {i}: eager {described(b)}, found {described(a)}"
             for i, (a, b) in enumerate(both)
             if not close(described(a), described(b))
         ]

@@ -33,42 +33,102 @@ LAYOUTS = {
 
 # Lines of programs by kind; a, b and c are variables, n is a new one.
 VIEWS = [
-    "n = a.t() if a.dim() < 3 else a.transpose(0, 1)", "n = a[1:]", "n = a[0]",
-    "n = a[..., 1:3]", "n = a[::2]", "n = a[..., 0]", "n = a.unsqueeze(0)",
-    "n = a.reshape(-1)", "n = a.view(-1)", "n = a.squeeze()",
-    "n = a[None].expand(2, *a.shape)", "n = a[:1].expand_as(a)",
-    "n = a.detach()", "n = a.data", "n = a.unfold(0, 2, 1)",
-    "n = a.diagonal()", "n = a.split(2)[0]", "n = a.chunk(2, -1)[-1]",
-    "n = a.unbind()[0]", "n = a.view(torch.int32)", "n = a.narrow(-1, 0, 1)",
-    "n = a.contiguous()", "n = a.view_as(a)", "n = a.flatten()",
-    "n = a.as_strided((2,), (1,))", "n = a.movedim(0, -1)",
+    "n = a.t() if a.dim() < 3 else a.transpose(0, 1)",
+    "n = a[1:]",
+    "n = a[0]",
+    "n = a[..., 1:3]",
+    "n = a[::2]",
+    "n = a[..., 0]",
+    "n = a.unsqueeze(0)",
+    "n = a.reshape(-1)",
+    "n = a.view(-1)",
+    "n = a.squeeze()",
+    "n = a[None].expand(2, *a.shape)",
+    "n = a[:1].expand_as(a)",
+    "n = a.detach()",
+    "n = a.data",
+    "n = a.unfold(0, 2, 1)",
+    "n = a.diagonal()",
+    "n = a.split(2)[0]",
+    "n = a.chunk(2, -1)[-1]",
+    "n = a.unbind()[0]",
+    "n = a.view(torch.int32)",
+    "n = a.narrow(-1, 0, 1)",
+    "n = a.contiguous()",
+    "n = a.view_as(a)",
+    "n = a.flatten()",
+    "n = a.as_strided((2,), (1,))",
+    "n = a.movedim(0, -1)",
     "with torch.no_grad(): n = a[1:]",
-]  # fmt: skip
+]
 PURE = [
-    "n = a + b", "n = a * 2", "n = a.clone()", "n = a.sum(0)", "n = a * b + c",
-    "n = torch.cat([a, b])", "n = a.mean()", "n = torch.stack([a, a])[..., 0]",
-    "n = a.exp() if a.is_floating_point() else a", "n = a.sum()",
-    "n = torch.zeros(3, 4)", "n = a.sigmoid()", "n = torch.where(a > b, a, b)",
-    "n = a", "n = a.float() * 0.5", "n = torch.arange(4.0)",
-    "n = a * 2 if a.is_contiguous() else a * 3", "n = a + a.stride(0)",
-]  # fmt: skip
+    "n = a + b",
+    "n = a * 2",
+    "n = a.clone()",
+    "n = a.sum(0)",
+    "n = a * b + c",
+    "n = torch.cat([a, b])",
+    "n = a.mean()",
+    "n = torch.stack([a, a])[..., 0]",
+    "n = a.exp() if a.is_floating_point() else a",
+    "n = a.sum()",
+    "n = torch.zeros(3, 4)",
+    "n = a.sigmoid()",
+    "n = torch.where(a > b, a, b)",
+    "n = a",
+    "n = a.float() * 0.5",
+    "n = torch.arange(4.0)",
+    "n = a * 2 if a.is_contiguous() else a * 3",
+    "n = a + a.stride(0)",
+]
 WRITES = [
-    "a.add_(1)", "a.mul_(b)", "a[0] = 3", "a[1:] += 1", "a.copy_(b)",
-    "a.zero_()", "a[..., 1] = b[..., 0]", "torch.add(a, b, out=c)",
-    "a.data.add_(2)", "a.detach().mul_(2)", "a.fill_(2)", "a -= b",
-    "with torch.no_grad(): a.mul_(0.5)", "a.data[0] = 5", "n = a.add_(b)",
-    "torch.mul(a, 2, out=a)", "a.clamp_(-1, 1)", "a.t().add_(1)",
-]  # fmt: skip
+    "a.add_(1)",
+    "a.mul_(b)",
+    "a[0] = 3",
+    "a[1:] += 1",
+    "a.copy_(b)",
+    "a.zero_()",
+    "a[..., 1] = b[..., 0]",
+    "torch.add(a, b, out=c)",
+    "a.data.add_(2)",
+    "a.detach().mul_(2)",
+    "a.fill_(2)",
+    "a -= b",
+    "with torch.no_grad(): a.mul_(0.5)",
+    "a.data[0] = 5",
+    "n = a.add_(b)",
+    "torch.mul(a, 2, out=a)",
+    "a.clamp_(-1, 1)",
+    "a.t().add_(1)",
+]
 MORE = [
-    "a.data = b", "a.t_()", "a.unsqueeze_(0)", "a.squeeze_()", "a.set_(b)",
-    "a.resize_(2, 2).zero_()", "a.requires_grad_()", "a.detach_()",
-    "a, b = b, a", "state.h = a * 1", "state.h = state.h + 1", "n = state.h",
-    "state.h.add_(1)", "state.h = a.detach() * 1", "box.append(a)",
-    "box[0] = a", "n = box[0]", "box[0].add_(1)", "n = a * a.storage_offset()",
-    "n = a * a._version", "n = a * (2 if a is b else 3)",
-    "n = a * (2 if a.is_leaf else 3)", "n = a * 2 if a.grad is None else a",
-    "a.resize_as_(b).zero_()", "a.swapaxes_(0, -1)", "raise KeyError('end')",
-]  # fmt: skip
+    "a.data = b",
+    "a.t_()",
+    "a.unsqueeze_(0)",
+    "a.squeeze_()",
+    "a.set_(b)",
+    "a.resize_(2, 2).zero_()",
+    "a.requires_grad_()",
+    "a.detach_()",
+    "a, b = b, a",
+    "state.h = a * 1",
+    "state.h = state.h + 1",
+    "n = state.h",
+    "state.h.add_(1)",
+    "state.h = a.detach() * 1",
+    "box.append(a)",
+    "box[0] = a",
+    "n = box[0]",
+    "box[0].add_(1)",
+    "n = a * a.storage_offset()",
+    "n = a * a._version",
+    "n = a * (2 if a is b else 3)",
+    "n = a * (2 if a.is_leaf else 3)",
+    "n = a * 2 if a.grad is None else a",
+    "a.resize_as_(b).zero_()",
+    "a.swapaxes_(0, -1)",
+    "raise KeyError('end')",
+]
 
 
 class State(torch.nn.Module):
@@ -134,9 +194,7 @@ class Program:
             values = torch.arange(count).float() / 7 + number + len(made)
             return values[: torch.Size(shape).numel()].reshape(shape)
 
-        for layout, grad, by_operator in zip(
-            self.layouts, self.grads, self.made
-        ):
+        for layout, grad, by_operator in zip(self.layouts, self.grads, self.made):
             build = self.layouts_by_name[layout]
             x = build(new, made[-1] if made else None)
             may = x.is_floating_point() or x.is_complex()
@@ -164,9 +222,7 @@ class Program:
         for x, own in zip(wanted, self.layouts):
             names = list(self.layouts_by_name)
             draw.shuffle(names)
-            other.layouts.append(
-                next((n for n in names if other._gives(n, x)), own)
-            )
+            other.layouts.append(next((n for n in names if other._gives(n, x)), own))
         return other
 
     def _gives(self, layout: str, x) -> bool:
@@ -268,9 +324,7 @@ def _described(t, strides: bool) -> tuple:
         str(t.dtype),
         tuple(t.shape),
         tuple(
-            s
-            for s, n in zip(t.stride(), t.shape)
-            if strides or (n > 1 and t.numel())
+            s for s, n in zip(t.stride(), t.shape) if strides or (n > 1 and t.numel())
         ),
         t.requires_grad,
         t.is_leaf,
@@ -279,10 +333,7 @@ def _described(t, strides: bool) -> tuple:
 
 
 def place_of(t) -> tuple:
-    return (
-        t.untyped_storage().data_ptr(),
-        t.storage_offset() * t.element_size(),
-    )
+    return (t.untyped_storage().data_ptr(), t.storage_offset() * t.element_size())
 
 
 def sharing(tensors: list) -> list:
@@ -295,9 +346,7 @@ def sharing(tensors: list) -> list:
         first = next(j for j in range(i + 1) if places[j][0] == memory)
         same = next(j for j in range(i + 1) if tensors[j] is t)
         empty = t.numel() == 0
-        found.append(
-            (same,) if empty else (same, first, byte - places[first][1])
-        )
+        found.append((same,) if empty else (same, first, byte - places[first][1]))
     return found
 
 
@@ -330,9 +379,7 @@ def called(program: Program, run, state, number: int, after=None) -> dict:
         min(version(t), 32) for t in results if place_of(t)[0] not in states
     ]
     seen["versions"] = [
-        version(t) - v
-        for t, v in zip(given, versions)
-        if place_of(t)[0] not in states
+        version(t) - v for t, v in zip(given, versions) if place_of(t)[0] not in states
     ]
     seen["gradients"] = gradients(results, leaves)
     seen["retained"] = [retained(t) for t in results]

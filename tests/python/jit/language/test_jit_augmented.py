@@ -17,12 +17,36 @@ from hotaru import Tensor
 NAMES = {"torch": torch, "Tensor": Tensor, "Dict": Dict, "List": List}
 
 SUBSCRIPTS = [
-    "y", "y[1]", "y[-1]", "y[1:]", "y[:, 1]", "y[..., 0]", "y[None]", "y[::2]",
-    "y[::2, 1:3]", "y[0, 1]", "y[i]", "y[m]", "y[y > 2]", "y[y > 99]",
-    "y[[0, 2]]", "y[0, j]", "y[:, j]", "y[j2, j]", "y[1:][i0]", "y.t()[j]",
-    "y[0][j]", "y[i][:, 1]", "y[i, 1:]", "y[1:, j]", "y[None, i]", "y.data",
-    "y.T[0]", "y.view(-1)[k]", "y[m, 0]",
-]  # fmt: skip
+    "y",
+    "y[1]",
+    "y[-1]",
+    "y[1:]",
+    "y[:, 1]",
+    "y[..., 0]",
+    "y[None]",
+    "y[::2]",
+    "y[::2, 1:3]",
+    "y[0, 1]",
+    "y[i]",
+    "y[m]",
+    "y[y > 2]",
+    "y[y > 99]",
+    "y[[0, 2]]",
+    "y[0, j]",
+    "y[:, j]",
+    "y[j2, j]",
+    "y[1:][i0]",
+    "y.t()[j]",
+    "y[0][j]",
+    "y[i][:, 1]",
+    "y[i, 1:]",
+    "y[1:, j]",
+    "y[None, i]",
+    "y.data",
+    "y.T[0]",
+    "y.view(-1)[k]",
+    "y[m, 0]",
+]
 FLOATS = ["+", "-", "*", "/", "//", "%", "**"]
 INTEGERS = ["+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>"]
 VALUES = {"2": "2", "tensor": "torch.tensor(3)"}
@@ -51,10 +75,13 @@ def check(f, g, arguments) -> None:
 
 def indices() -> tuple:
     return (
-        torch.tensor([2, 0]), torch.tensor([1, 3]), torch.tensor([0, 2]),
-        torch.tensor([1, 0]), torch.tensor([5, 0, 7]),
+        torch.tensor([2, 0]),
+        torch.tensor([1, 3]),
+        torch.tensor([0, 2]),
+        torch.tensor([1, 0]),
+        torch.tensor([5, 0, 7]),
         torch.tensor([True, False, True]),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("kind", ["float", "integer"])

@@ -157,9 +157,7 @@ def test_members_of_programs_from_elsewhere():
     enums = torch.jit.load(str(GOLDEN / "cases.pt")).enums
     color = enums.color
     assert isinstance(color, enum.Enum)
-    assert (type(color).__name__, color.name, color.value) == (
-        "Color", "GREEN", 2,
-    )  # fmt: skip
+    assert (type(color).__name__, color.name, color.value) == ("Color", "GREEN", 2)
     assert [c.name for c in enums.palette] == ["BLUE", "RED"]
     assert enums.color is color
     # Classes with that member will do, whatever their name.

@@ -8,15 +8,13 @@ import hotaru as torch
 CASES = {
     "Dict[str, int]": ({"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": 1, "c": 2}),
     "Dict[int, List[int]]": ({1: [2]}, {1: [2]}, {1: [3]}),
-    "Dict[str, Tuple[int, str]]": (
-        {"a": (1, "b")}, {"a": (1, "b")}, {"a": (1, "c")},
-    ),
+    "Dict[str, Tuple[int, str]]": ({"a": (1, "b")}, {"a": (1, "b")}, {"a": (1, "c")}),
     "List[Dict[str, int]]": ([{"a": 1}], [{"a": 1}], [{"a": 1, "b": 2}]),
     "List[List[int]]": ([[1], [2]], [[1], [2]], [[1], []]),
     "Tuple[int, List[float]]": ((1, [1.5]), (1, [1.5]), (1, [-1.5])),
     "List[complex]": ([1j], [1j], [1 + 1j]),
     "List[Optional[int]]": ([1, None], [1, None], [None, 1]),
-}  # fmt: skip
+}
 
 
 def compiled(source):

@@ -51,9 +51,7 @@ class OtherName(nn.Module):
 class OneMore(nn.Module):
     """One parameter more, even with a default."""
 
-    def forward(
-        self, x: Tensor, k: Optional[int], z: int = 3
-    ) -> Optional[Tensor]:
+    def forward(self, x: Tensor, k: Optional[int], z: int = 3) -> Optional[Tensor]:
         return x * z
 
 
@@ -146,19 +144,19 @@ def test_methods_are_compiled_because_the_interface_has_them():
 @pytest.mark.parametrize(
     ("module", "message"),
     [
-        (OtherName(), "forward(__torch__.test_jit_interface.OtherName self, "
-                      "Tensor y, int? k)"),
+        (
+            OtherName(),
+            "forward(__torch__.test_jit_interface.OtherName self, Tensor y, int? k)",
+        ),
         (OneMore(), "int z=3"),
         (TakesLess(), "int k) -> Tensor?"),
     ],
     ids=["name", "number", "type"],
-)  # fmt: skip
+)
 def test_modules_that_do_not_fit(module, message):
     with pytest.raises(RuntimeError, match="is not compatible") as caught:
         torch.jit.script(Holder(module))
-    assert re.sub(r"___torch_mangle_\d+\.", "", str(caught.value)).count(
-        message
-    )
+    assert re.sub(r"___torch_mangle_\d+\.", "", str(caught.value)).count(message)
 
 
 def test_missing_method():

@@ -7,18 +7,38 @@ import pytest
 import hotaru as torch
 
 CALLS = [
-    "torch.max(x, dim=0)", "x.min(0)", "torch.sort(x)", "x.topk(1)",
-    "torch.median(x, 0)", "torch.nanmedian(x, 0)", "torch.mode(x, 0)",
-    "torch.kthvalue(x, 1)", "torch.cummax(x, 0)", "x.cummin(0)",
-    "torch.aminmax(x)", "torch.linalg.qr(x)", "torch.linalg.svd(x)",
-    "torch.linalg.eigh(x)", "torch.linalg.eig(x)", "torch.slogdet(x)",
-    "torch.linalg.slogdet(x)", "torch.frexp(x)", "torch.linalg.lu(x)",
-    "torch.linalg.lu_factor(x)", "torch.linalg.lu_factor_ex(x)",
-    "torch.linalg.inv_ex(x)", "torch.linalg.cholesky_ex(x)",
-    "torch.linalg.lstsq(x, x)", "torch.linalg.solve_ex(x, x)",
-    "torch.linalg.ldl_factor(x)", "torch.geqrf(x)", "torch.svd(x)",
-    "torch.histogram(x, 2)", "torch.triangular_solve(x, x)", "torch.qr(x)",
-]  # fmt: skip
+    "torch.max(x, dim=0)",
+    "x.min(0)",
+    "torch.sort(x)",
+    "x.topk(1)",
+    "torch.median(x, 0)",
+    "torch.nanmedian(x, 0)",
+    "torch.mode(x, 0)",
+    "torch.kthvalue(x, 1)",
+    "torch.cummax(x, 0)",
+    "x.cummin(0)",
+    "torch.aminmax(x)",
+    "torch.linalg.qr(x)",
+    "torch.linalg.svd(x)",
+    "torch.linalg.eigh(x)",
+    "torch.linalg.eig(x)",
+    "torch.slogdet(x)",
+    "torch.linalg.slogdet(x)",
+    "torch.frexp(x)",
+    "torch.linalg.lu(x)",
+    "torch.linalg.lu_factor(x)",
+    "torch.linalg.lu_factor_ex(x)",
+    "torch.linalg.inv_ex(x)",
+    "torch.linalg.cholesky_ex(x)",
+    "torch.linalg.lstsq(x, x)",
+    "torch.linalg.solve_ex(x, x)",
+    "torch.linalg.ldl_factor(x)",
+    "torch.geqrf(x)",
+    "torch.svd(x)",
+    "torch.histogram(x, 2)",
+    "torch.triangular_solve(x, x)",
+    "torch.qr(x)",
+]
 
 X = torch.tensor([[4.0, 1.0], [1.0, 3.0]])
 
@@ -135,15 +155,18 @@ def test_archives():
 
 # Which tensors these return is said by flags, by name or by place.
 BY_FLAGS = [
-    "torch.unique(x)", "torch.unique(x, True, True)",
-    "torch.unique(x, return_counts=True)", "torch.unique(x, False, False)",
+    "torch.unique(x)",
+    "torch.unique(x, True, True)",
+    "torch.unique(x, return_counts=True)",
+    "torch.unique(x, False, False)",
     "torch.unique(x, True, True, True, 0)",
     "torch.unique(x, return_inverse=True, return_counts=True, dim=1)",
-    "torch.unique_consecutive(x)", "torch.unique_consecutive(x, True)",
+    "torch.unique_consecutive(x)",
+    "torch.unique_consecutive(x, True)",
     "torch.unique_consecutive(x, return_counts=True, dim=0)",
     "torch.unique_consecutive(x, True, False, 0)",
     "torch.unique_consecutive(x, True, True)",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("call", BY_FLAGS)
@@ -167,6 +190,4 @@ def numbers(found):
 
 def test_a_flag_of_results_is_a_constant():
     with pytest.raises(RuntimeError, match="must be a constant"):
-        run(
-            "def f(x, b: bool):\n    return torch.unique(x, True, b)\n", X, True
-        )
+        run("def f(x, b: bool):\n    return torch.unique(x, True, b)\n", X, True)

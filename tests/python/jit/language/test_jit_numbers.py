@@ -7,9 +7,19 @@ import pytest
 import hotaru as torch
 
 FLOATS = [
-    0.0, -0.0, 1.0, -1.0, 0.1, 2.5, -7.5, 3e300, 1e-300, math.inf, -math.inf,
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.1,
+    2.5,
+    -7.5,
+    3e300,
+    1e-300,
+    math.inf,
+    -math.inf,
     math.nan,
-]  # fmt: skip
+]
 INTS = [0, 1, -1, 3, -7, 2**40, -(2**62)]
 
 
@@ -32,8 +42,6 @@ def test_quotients_and_rests(expression, a_type, b_type):
 
 
 def test_a_power_of_zero_that_is_no_number():
-    f = torch.jit.CompilationUnit(
-        "def f(a: float, b: float):\n    return a**b\n"
-    ).f
+    f = torch.jit.CompilationUnit("def f(a: float, b: float):\n    return a**b\n").f
     assert math.isnan(f(0.0, math.nan))
     assert f(math.nan, 0.0) == 1

@@ -50,9 +50,7 @@ def test_conditions_stay_in_traces():
 
 def test_names_of_types():
     assert Optional[int] == Union[int, None]
-    assert (Dict.__name__, List.__name__, Tuple.__name__) == (
-        "Dict", "List", "Tuple",
-    )  # fmt: skip
+    assert (Dict.__name__, List.__name__, Tuple.__name__) == ("Dict", "List", "Tuple")
 
 
 def test_stft_is_the_one_that_eager_code_takes():
@@ -64,9 +62,14 @@ def test_stft_is_the_one_that_eager_code_takes():
 
     def mirrored(x: torch.Tensor, w: torch.Tensor):
         return torch.stft(
-            x, 16, window=w, pad_mode="constant", normalized=True,
-            onesided=False, return_complex=True,
-        )  # fmt: skip
+            x,
+            16,
+            window=w,
+            pad_mode="constant",
+            normalized=True,
+            onesided=False,
+            return_complex=True,
+        )
 
     x, w = torch.sin(torch.arange(64) * 0.3), torch.hann_window(16)
     for f, frames in ((named, 17), (placed, 13), (mirrored, 17)):

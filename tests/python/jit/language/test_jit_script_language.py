@@ -122,11 +122,30 @@ def sizes_as_tuples(x):
 
 def numbers(a: int, b: float):
     return (
-        a // 2, a % 3, a / 4, -a, a * b, a + b, b - a, b // 2, abs(-a),
-        min(a, 3), max(b, 1.0), int(b), float(a), bool(a), a & 3, a | 8, a ^ 1,
-        a << 2, 0 < a < 10, a == 3 or a > 5, not a > 2, a in [1, 7],
+        a // 2,
+        a % 3,
+        a / 4,
+        -a,
+        a * b,
+        a + b,
+        b - a,
+        b // 2,
+        abs(-a),
+        min(a, 3),
+        max(b, 1.0),
+        int(b),
+        float(a),
+        bool(a),
+        a & 3,
+        a | 8,
+        a ^ 1,
+        a << 2,
+        0 < a < 10,
+        a == 3 or a > 5,
+        not a > 2,
+        a in [1, 7],
         a not in (7, 8),
-    )  # fmt: skip
+    )
 
 
 def maths(v: float):
@@ -165,9 +184,22 @@ def subscripts(x):
 def with_numbers(x):
     n = x.long()
     return (
-        2 * x, 1 - x, 1 / (x + 1), 3 > x, 2.5 + n, n * 2, n / 2, x // 2,
-        7 // (x + 1), 2.0**x, x % 2, x * True, n << 1, -x, x**2,
-    )  # fmt: skip
+        2 * x,
+        1 - x,
+        1 / (x + 1),
+        3 > x,
+        2.5 + n,
+        n * 2,
+        n / 2,
+        x // 2,
+        7 // (x + 1),
+        2.0**x,
+        x % 2,
+        x * True,
+        n << 1,
+        -x,
+        x**2,
+    )
 
 
 def attributes(x):
@@ -189,19 +221,30 @@ def several(x):
 
 def functionals(x):
     return (
-        F.relu(x - 2), F.softmax(x, dim=1), F.leaky_relu(x, 0.1), F.gelu(x),
-        F.hardtanh(x), F.layer_norm(x, [3]), F.normalize(x), F.pad(x, [1, 1]),
-        F.dropout(x, 0.5, False), F.mse_loss(x, x * 2), F.one_hot(x.long()),
-    )  # fmt: skip
+        F.relu(x - 2),
+        F.softmax(x, dim=1),
+        F.leaky_relu(x, 0.1),
+        F.gelu(x),
+        F.hardtanh(x),
+        F.layer_norm(x, [3]),
+        F.normalize(x),
+        F.pad(x, [1, 1]),
+        F.dropout(x, 0.5, False),
+        F.mse_loss(x, x * 2),
+        F.one_hot(x.long()),
+    )
 
 
 def pools(x):
     return (
-        F.max_pool2d(x, 2), F.max_pool2d(x, [2, 2], stride=1),
-        F.avg_pool2d(x, 2), F.max_pool2d(x, 2, return_indices=True),
+        F.max_pool2d(x, 2),
+        F.max_pool2d(x, [2, 2], stride=1),
+        F.avg_pool2d(x, 2),
+        F.max_pool2d(x, 2, return_indices=True),
         F.adaptive_avg_pool2d(x, 2),
-        F.interpolate(x, scale_factor=2.0), F.interpolate(x, size=3),
-    )  # fmt: skip
+        F.interpolate(x, scale_factor=2.0),
+        F.interpolate(x, size=3),
+    )
 
 
 def helper(a, k: int = 2):
@@ -315,9 +358,7 @@ def copied(value):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, tuple):
         items = [copied(item) for item in value]
-        return (
-            type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-        )
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     return value
 
 
@@ -548,12 +589,9 @@ def test_sizes_by_the_names_of_common_types():
 
 def test_lists_of_some_length_need_a_number():
     with pytest.raises(
-        RuntimeError,
-        match="subscript of Broadcastable list must be a positive integer",
+        RuntimeError, match="subscript of Broadcastable list must be a positive integer"
     ):
-        torch.jit.CompilationUnit(
-            "def f(x: BroadcastingListx[int]):\n    return x\n"
-        )
+        torch.jit.CompilationUnit("def f(x: BroadcastingListx[int]):\n    return x\n")
 
 
 def one(x):
@@ -588,8 +626,7 @@ def test_checks():
 
 
 @pytest.mark.parametrize(
-    "place",
-    ["::2", "::-1", "4:0:-1", "-1:-4:-1", ":3:-1", "10:0:-3", "3:3:-1"],
+    "place", ["::2", "::-1", "4:0:-1", "-1:-4:-1", ":3:-1", "10:0:-3", "3:3:-1"]
 )
 def test_slices_of_strings_have_steps(place):
     source = f"def f(s: str):\n    return s[{place}]\n"

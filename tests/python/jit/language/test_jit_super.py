@@ -92,9 +92,13 @@ class LoopAndBranch(Base):
 
 
 MODULES = [
-    Middle(), Top(), Mixed(), Layer(2, 2), Chain(nn.Linear(2, 2), nn.ReLU()),
+    Middle(),
+    Top(),
+    Mixed(),
+    Layer(2, 2),
+    Chain(nn.Linear(2, 2), nn.ReLU()),
     LoopAndBranch(),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: type(m).__name__)

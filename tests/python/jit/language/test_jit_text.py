@@ -7,17 +7,54 @@ import pytest
 import hotaru as torch
 
 TEXTS = [
-    "", " ", "a", "o", "hello World, ho", "Title Case", "UPPER 1", "lower_2",
-    "12", "+12", "-7", "\ta\tbc\n", "one\ntwo\r\nthree\r", "  two  words  ",
-    "ooo", "3rd", "it's", "a,b,,c", ",",
-]  # fmt: skip
+    "",
+    " ",
+    "a",
+    "o",
+    "hello World, ho",
+    "Title Case",
+    "UPPER 1",
+    "lower_2",
+    "12",
+    "+12",
+    "-7",
+    "\ta\tbc\n",
+    "one\ntwo\r\nthree\r",
+    "  two  words  ",
+    "ooo",
+    "3rd",
+    "it's",
+    "a,b,,c",
+    ",",
+]
 
 WITHOUT = [
-    "capitalize", "casefold", "expandtabs", "isalnum", "isalpha", "isascii",
-    "isdecimal", "isdigit", "isidentifier", "islower", "isnumeric",
-    "isprintable", "isspace", "istitle", "isupper", "lower", "lstrip", "rsplit",
-    "rstrip", "split", "splitlines", "strip", "swapcase", "title", "upper",
-]  # fmt: skip
+    "capitalize",
+    "casefold",
+    "expandtabs",
+    "isalnum",
+    "isalpha",
+    "isascii",
+    "isdecimal",
+    "isdigit",
+    "isidentifier",
+    "islower",
+    "isnumeric",
+    "isprintable",
+    "isspace",
+    "istitle",
+    "isupper",
+    "lower",
+    "lstrip",
+    "rsplit",
+    "rstrip",
+    "split",
+    "splitlines",
+    "strip",
+    "swapcase",
+    "title",
+    "upper",
+]
 
 # Arguments of each: part, start and end; widths; separators and counts.
 PLACES = [0, 1, 3, 9, 40, -2, -40]

@@ -34,10 +34,19 @@ def program(x, y):
         z = z + i
     half = c.shape[0] * 2 // 2
     return (
-        [values, indices], z / 2, parts[0] - 1, (1 - c).sum(),
-        x.reshape(half, 3), F.softmax(c, 1), -c, abs(c) // 2, c > 2,
-        2**b, b @ b.T, x.float().mean(-1),
-    )  # fmt: skip
+        [values, indices],
+        z / 2,
+        parts[0] - 1,
+        (1 - c).sum(),
+        x.reshape(half, 3),
+        F.softmax(c, 1),
+        -c,
+        abs(c) // 2,
+        c > 2,
+        2**b,
+        b @ b.T,
+        x.float().mean(-1),
+    )
 
 
 def parts(value) -> list:
@@ -426,9 +435,7 @@ def test_states_go_module_by_module(compile):
     assert list(compiled.state_dict()) == list(model.state_dict())
     assert next(iter(compiled.state_dict())) == "shift"
     assert list(compiled.state_dict(prefix="a."))[1] == "a.first.weight"
-    for tensor, own in zip(
-        compiled.state_dict().values(), model.state_dict().values()
-    ):
+    for tensor, own in zip(compiled.state_dict().values(), model.state_dict().values()):
         assert torch.equal(tensor, own)
 
 

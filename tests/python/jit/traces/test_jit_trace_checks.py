@@ -21,9 +21,7 @@ def test_programs_that_differ():
         torch.jit.TracingCheckError, match="Graphs differed across invocations"
     ):
         torch.jit.trace(loops, X, check_inputs=[torch.ones(4, 4)])
-    torch.jit.trace(
-        loops, X, check_inputs=[torch.ones(4, 4)], check_trace=False
-    )
+    torch.jit.trace(loops, X, check_inputs=[torch.ones(4, 4)], check_trace=False)
 
 
 @pytest.mark.filterwarnings("ignore")

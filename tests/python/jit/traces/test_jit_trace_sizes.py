@@ -90,30 +90,15 @@ class Packed(hotaru.nn.Module):
 @pytest.mark.parametrize("options", [{}, {"bidirectional": True}])
 @pytest.mark.parametrize("in_order", [True, False])
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
-def test_lengths_of_packed_sequences_are_those_of_the_call(
-    kind, in_order, options
-):
+def test_lengths_of_packed_sequences_are_those_of_the_call(kind, in_order, options):
     hotaru.manual_seed(0)
     module = Packed(kind, in_order, options)
-    traced = hotaru.jit.trace(
-        module, (hotaru.randn(2, 4, 3), hotaru.tensor([4, 2]))
-    )
+    traced = hotaru.jit.trace(module, (hotaru.randn(2, 4, 3), hotaru.tensor([4, 2])))
     saved = io.BytesIO()
     hotaru.jit.save(traced, saved)
     saved.seek(0)
-    calls = [
-        [4, 2],
-        [3, 1],
-        [2, 2],
-        [3, 2, 1],
-        [1],
-        *([] if in_order else [[1, 3]]),
-    ]
-    for one in (
-        traced,
-        hotaru.jit.load(saved),
-        hotaru.jit.freeze(traced.eval()),
-    ):
+    calls = [[4, 2], [3, 1], [2, 2], [3, 2, 1], [1], *([] if in_order else [[1, 3]])]
+    for one in (traced, hotaru.jit.load(saved), hotaru.jit.freeze(traced.eval())):
         for lengths in calls:
             x = hotaru.randn(len(lengths), 4, 3)
             given = (x, hotaru.tensor(lengths))
@@ -138,17 +123,34 @@ LONGER = hotaru.full((7, 2), 5.0)
 @pytest.mark.parametrize(
     "make",
     [
-        lambda n: n**0.5, lambda n: n**-0.5, lambda n: n / 2, lambda n: 3 / n,
-        lambda n: n * 1.5, lambda n: 1.5 - n, lambda n: -n * 0.5,
-        lambda n: n**2, lambda n: 2**n, lambda n: (-2) ** n, lambda n: +n,
-        lambda n: abs(-n), lambda n: n & 3, lambda n: n | 1, lambda n: n ^ 1,
-        lambda n: n << 1, lambda n: n >> 1, lambda n: n // 2.0,
-        lambda n: n % 1.5, lambda n: n * 0.5 * n, lambda n: (n / 2) ** 2,
-        lambda n: math.floor(n * 0.3), lambda n: math.ceil(n / 4),
-        lambda n: math.trunc(n / -4), lambda n: math.floor(n / -4),
+        lambda n: n**0.5,
+        lambda n: n**-0.5,
+        lambda n: n / 2,
+        lambda n: 3 / n,
+        lambda n: n * 1.5,
+        lambda n: 1.5 - n,
+        lambda n: -n * 0.5,
+        lambda n: n**2,
+        lambda n: 2**n,
+        lambda n: (-2) ** n,
+        lambda n: +n,
+        lambda n: abs(-n),
+        lambda n: n & 3,
+        lambda n: n | 1,
+        lambda n: n ^ 1,
+        lambda n: n << 1,
+        lambda n: n >> 1,
+        lambda n: n // 2.0,
+        lambda n: n % 1.5,
+        lambda n: n * 0.5 * n,
+        lambda n: (n / 2) ** 2,
+        lambda n: math.floor(n * 0.3),
+        lambda n: math.ceil(n / 4),
+        lambda n: math.trunc(n / -4),
+        lambda n: math.floor(n / -4),
         lambda n: n * True,
     ],
-)  # fmt: skip
+)
 def test_numbers_made_of_sizes_are_those_of_the_call(make):
     def scaled(x):
         return x * make(x.size(0))
@@ -167,10 +169,10 @@ def test_numbers_made_of_sizes_are_those_of_the_call(make):
         lambda x: hotaru.ones(x.shape[:1].numel()),
         lambda x: interpolate(x[None, None], scale_factor=2, mode="area"),
         lambda x: interpolate(
-            x[None, None], scale_factor=1.5, recompute_scale_factor=True,
+            x[None, None], scale_factor=1.5, recompute_scale_factor=True
         ),
     ],
-)  # fmt: skip
+)
 def test_operators_take_numbers_made_of_sizes(function):
     assert hotaru.equal(traced(function)(LONGER), function(LONGER))
 
@@ -183,20 +185,33 @@ def test_numbers_that_leave_the_program_are_told_of():
 @pytest.mark.parametrize(
     "compare",
     [
-        lambda n: n > 3, lambda n: n >= 7, lambda n: n < 3, lambda n: n <= 6,
-        lambda n: n == 7, lambda n: n != 2,
-        lambda n: n > 2.5, lambda n: n / 2 > 1.5, lambda n: n // 3 == 2,
-        lambda n: n > n - 1, lambda n: (n > 3) & (n < 9),
-        lambda n: (n > 9) | (n == 7), lambda n: (n > 3) ^ (n > 4),
-        lambda n: (n > 3) & True, lambda n: True & (n > 3),
+        lambda n: n > 3,
+        lambda n: n >= 7,
+        lambda n: n < 3,
+        lambda n: n <= 6,
+        lambda n: n == 7,
+        lambda n: n != 2,
+        lambda n: n > 2.5,
+        lambda n: n / 2 > 1.5,
+        lambda n: n // 3 == 2,
+        lambda n: n > n - 1,
+        lambda n: (n > 3) & (n < 9),
+        lambda n: (n > 9) | (n == 7),
+        lambda n: (n > 3) ^ (n > 4),
+        lambda n: (n > 3) & True,
+        lambda n: True & (n > 3),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize(
     "use",
     [
-        lambda x, t: x * t, lambda x, t: t * x, lambda x, t: x + t,
-        lambda x, t: x - t * 2, lambda x, t: x * (t * x.size(0)),
-        lambda x, t: x * (x.size(0) * t), lambda x, t: x ** (t + 0),
+        lambda x, t: x * t,
+        lambda x, t: t * x,
+        lambda x, t: x + t,
+        lambda x, t: x - t * 2,
+        lambda x, t: x * (t * x.size(0)),
+        lambda x, t: x * (x.size(0) * t),
+        lambda x, t: x ** (t + 0),
         lambda x, t: hotaru.tensor(t) * x,
         lambda x, t: hotaru.ones(t + 1),
         lambda x, t: x.masked_fill(x > 0, t),
@@ -204,7 +219,7 @@ def test_numbers_that_leave_the_program_are_told_of():
         lambda x, t: x[:, :t],
         lambda x, t: hotaru.full((2,), t),
     ],
-)  # fmt: skip
+)
 def test_programs_compute_with_comparisons_of_sizes(compare, use):
     def function(x):
         return use(x, compare(x.size(0)))
@@ -223,10 +238,7 @@ def test_programs_compute_with_comparisons_of_sizes(compare, use):
         (lambda x: x.size(0).float() * x, 490),
         (lambda x: x.size(0).item() * x, 490),
         (lambda x: hotaru.where(x.size(0) > 3, x, 0 * x), 70),
-        (
-            lambda x: x * hotaru.logical_and(x.size(0) > 3, x.size(1) > 1),
-            70,
-        ),
+        (lambda x: x * hotaru.logical_and(x.size(0) > 3, x.size(1) > 1), 70),
         (lambda x: x.size(0) > x.sum(), 0),
         (lambda x: hotaru.tensor([[x.size(0) > 3, True, x.size(1) > 3]]), 2),
         (lambda x: x.sum() > x.size(0), 1),
@@ -235,7 +247,7 @@ def test_programs_compute_with_comparisons_of_sizes(compare, use):
         (lambda x: x * (x.size(0) != "seven"), 70),
         (lambda x: x * sum(size > 3 for size in x.shape), 70),
     ],
-)  # fmt: skip
+)
 def test_comparisons_of_sizes_are_tensors(function, expected):
     program = hotaru.jit.trace(function, SMALL, check_trace=False)
     assert program(LONGER).sum() == expected
@@ -287,12 +299,22 @@ def test_what_the_package_decides_by_sizes_is_not_told_of():
 @pytest.mark.parametrize(
     "index",
     [
-        True, False, (None, True), (None, False), (True, 0), (0, True),
-        (Ellipsis, True), (slice(None), True), (Ellipsis, None, False),
-        (slice(None), False, None), (slice(1, 3), True), (True, True),
-        (True, Ellipsis, 0), (True, slice(1, 2)),
+        True,
+        False,
+        (None, True),
+        (None, False),
+        (True, 0),
+        (0, True),
+        (Ellipsis, True),
+        (slice(None), True),
+        (Ellipsis, None, False),
+        (slice(None), False, None),
+        (slice(1, 3), True),
+        (True, True),
+        (True, Ellipsis, 0),
+        (True, slice(1, 2)),
     ],
-)  # fmt: skip
+)
 def test_truths_are_indices(index):
     numbers = hotaru.arange(14.0).view(7, 2)
     truth = hotaru.tensor(True)

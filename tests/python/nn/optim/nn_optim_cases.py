@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (a case is one line)
 """Cases of optim: updates, state, schedules, errors."""
 
 from __future__ import annotations
@@ -167,13 +166,7 @@ def _rates(text: str):
 def _text(text: str):
     def run(lib):
         w, v = _params(lib)
-        scope = {
-            "lib": lib,
-            "optim": lib.optim,
-            "w": w,
-            "v": v,
-            "params": [w, v],
-        }
+        scope = {"lib": lib, "optim": lib.optim, "w": w, "v": v, "params": [w, v]}
         scope["opt"] = lib.optim.SGD([w, v], lr=0.1)
         return eval(text, scope)
 
@@ -212,10 +205,7 @@ def one_cycle_ends(lib):
 @case
 def plateau(lib):
     found = []
-    for options in (
-        {},
-        {"mode": "max", "threshold_mode": "abs", "cooldown": 1},
-    ):
+    for options in ({}, {"mode": "max", "threshold_mode": "abs", "cooldown": 1}):
         optimizer = lib.optim.SGD(_params(lib), lr=1.0)
         schedule = lib.optim.lr_scheduler.ReduceLROnPlateau(
             optimizer, patience=1, min_lr=0.01, **options

@@ -85,7 +85,7 @@ _REAL = {
         "lr=0.5, beta2_decay=-0.5, eps=(1e-3, 0.1), d=2.0, weight_decay=0.1",
         "lr=0.9, maximize=True",
         "lr=lib.tensor(0.3), foreach=True, weight_decay=0.1",
-    ),
+    )
 }
 # Muon's updates are rounded to bfloat16, so matrices alone, few digits.
 _MUON = (

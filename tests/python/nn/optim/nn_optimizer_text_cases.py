@@ -7,9 +7,22 @@ import optim_scope
 CASES = {}
 
 _NAMES = (
-    "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "ASGD",
-    "LBFGS", "Muon", "NAdam", "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam",
-)  # fmt: skip
+    "Adadelta",
+    "Adafactor",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "ASGD",
+    "LBFGS",
+    "Muon",
+    "NAdam",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "SGD",
+    "SparseAdam",
+)
 
 # For every optimizer. After construction follows a step.
 _ALL = (
@@ -76,8 +89,7 @@ _FUNCTIONS = {
     " maximize=False",
     "nadam": "beta1=0, beta2=0, lr=1, weight_decay=0, momentum_decay=0, eps=1",
     "radam": "beta1=0, beta2=0, lr=1, weight_decay=0, eps=1",
-    "rmsprop": "lr=1, alpha=1, eps=1, weight_decay=0, momentum=0,"
-    " centered=False",
+    "rmsprop": "lr=1, alpha=1, eps=1, weight_decay=0, momentum=0, centered=False",
     "rprop": "step_size_min=0, step_size_max=1, etaminus=0.1, etaplus=0.2",
 }
 _LISTS = {"adam": 3, "adamw": 3, "nadam": 3, "rmsprop": 3, "adagrad": 1}

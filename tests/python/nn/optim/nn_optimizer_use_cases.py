@@ -39,10 +39,7 @@ _LOADED = (
     "{'state': {}, 'param_groups': file['param_groups'] * 2}",
 )
 # Files of old versions, in which steps are numbers.
-_OLD = (
-    "{'state': {0: {'step': 3, 'z': [1]}}, "
-    "'param_groups': file['param_groups']}"
-)
+_OLD = "{'state': {0: {'step': 3, 'z': [1]}}, 'param_groups': file['param_groups']}"
 
 
 def case(function):
@@ -165,9 +162,7 @@ def hooks_of_states(lib):
 
     optimizer.register_state_dict_pre_hook(saving)
     optimizer.register_state_dict_post_hook(saved)
-    optimizer.register_state_dict_pre_hook(
-        lambda o: log.append("first"), prepend=True
-    )
+    optimizer.register_state_dict_pre_hook(lambda o: log.append("first"), prepend=True)
     optimizer.register_state_dict_post_hook(
         lambda o, s: log.append("first of after"), prepend=True
     )
@@ -201,10 +196,7 @@ def pickled_and_copied(lib):
     for name in ("Adam", "SGD", "Adagrad", "Adafactor", "NAdam"):
         optimizer, _ = _trained(lib, name)
         optimizer.register_step_post_hook(_nothing)
-        for twin in (
-            copy.deepcopy(optimizer),
-            pickle.loads(pickle.dumps(optimizer)),
-        ):
+        for twin in (copy.deepcopy(optimizer), pickle.loads(pickle.dumps(optimizer))):
             values = twin.param_groups[0]["params"]
             train(lib, twin, values, 2)
             found.append([twin, twin.defaults, twin.state_dict(), values])

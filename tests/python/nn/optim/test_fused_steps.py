@@ -57,9 +57,7 @@ def after_steps(torch, name, options, dtype, device, **how):
         optimizer.step()
         for x, before in zip(values, versions):
             assert x._version > before or x.numel() == 0
-    states = [
-        s for state in optimizer.state.values() for s in state.values()
-    ]  # fmt: skip
+    states = [s for state in optimizer.state.values() for s in state.values()]
     return [x.detach().cpu().double() for x in [*values, *states]]
 
 
@@ -129,14 +127,28 @@ def test_lists_that_do_not_go_together(hotaru):
     one, two = [torch.ones(2)], [torch.ones(2), torch.ones(2)]
     with pytest.raises(RuntimeError, match="same number of tensors, got 1 and"):
         torch._fused_adagrad_(
-            one, two, one, one, lr=1.0, lr_decay=0.0, weight_decay=0.0,
-            eps=0.0, maximize=False,
-        )  # fmt: skip
+            one,
+            two,
+            one,
+            one,
+            lr=1.0,
+            lr_decay=0.0,
+            weight_decay=0.0,
+            eps=0.0,
+            maximize=False,
+        )
     with pytest.raises(RuntimeError, match="same dtype, device and sizes"):
         torch._fused_adagrad_(
-            one, [torch.ones(3)], one, [torch.ones(())], lr=1.0, lr_decay=0.0,
-            weight_decay=0.0, eps=0.0, maximize=False,
-        )  # fmt: skip
+            one,
+            [torch.ones(3)],
+            one,
+            [torch.ones(())],
+            lr=1.0,
+            lr_decay=0.0,
+            weight_decay=0.0,
+            eps=0.0,
+            maximize=False,
+        )
 
 
 def test_queued_and_replayed(hotaru):
@@ -144,9 +156,7 @@ def test_queued_and_replayed(hotaru):
     torch = hotaru
     wanted = after_steps(torch, "Adam", {}, torch.float32, "cpu", fused=True)
     with torch.Stream(device="cpu") as stream:
-        queued = after_steps(
-            torch, "Adam", {}, torch.float32, "cpu", fused=True
-        )
+        queued = after_steps(torch, "Adam", {}, torch.float32, "cpu", fused=True)
     stream.synchronize()
     for a, b in zip(queued, wanted, strict=True):
         assert torch.equal(a, b)

@@ -55,9 +55,7 @@ def test_numbers_of_the_state_stay_the_same_tensors(hotaru, name):
     _, optimizer = _train(hotaru, name, "capturable=True", "float32")
     state = optimizer.state[optimizer.param_groups[0]["params"][0]]
     kept = {
-        key: state[key]
-        for key in ("step", "mu_product", "eta", "mu")
-        if key in state
+        key: state[key] for key in ("step", "mu_product", "eta", "mu") if key in state
     }
     before = {key: value.item() for key, value in kept.items()}
     optimizer.step()

@@ -7,8 +7,7 @@ import os
 import pytest
 
 pytestmark = pytest.mark.skipif(
-    os.environ.get("HOTARU_OVER_TORCH") == "1",
-    reason="the profiler is PyTorch's there",
+    os.environ.get("HOTARU_OVER_TORCH") == "1", reason="the profiler is PyTorch's there"
 )
 
 

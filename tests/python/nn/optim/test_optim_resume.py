@@ -37,8 +37,7 @@ CASES = [
     for name, every in OPTIONS.items()
     for options in every
     for flag in ({}, {"foreach": True}, {"foreach": False}, {"fused": True})
-    if set(flag)
-    <= set(inspect.signature(getattr(torch.optim, name)).parameters)
+    if set(flag) <= set(inspect.signature(getattr(torch.optim, name)).parameters)
 ]
 
 

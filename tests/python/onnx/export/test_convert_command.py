@@ -16,10 +16,7 @@ COMMAND = Path(sys.executable).with_name("hotaru")
 
 def hotaru(*words):
     return subprocess.run(
-        [str(COMMAND), *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=60,
+        [str(COMMAND), *map(str, words)], capture_output=True, text=True, timeout=60
     )
 
 
@@ -36,9 +33,7 @@ def test_to_onnx_and_back(net, tmp_path):
     module, path = net
     model, again = tmp_path / "net.onnx", tmp_path / "again.pt"
     dynamic = "batch=input:0"
-    done = hotaru(
-        "convert", path, model, "--shape", "2,4", "--dynamic", dynamic
-    )
+    done = hotaru("convert", path, model, "--shape", "2,4", "--dynamic", dynamic)
     assert done.returncode == 0, done.stderr
     assert hotaru("convert", model, again).returncode == 0
     x = torch.randn(5, 4)
@@ -74,8 +69,7 @@ def test_a_state_dict_from_before_archives(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "dtype"),
-    [(ob.INT64, "int64"), (ob.INT32, "int32"), (ob.FLOAT, "float32")],
+    ("kind", "dtype"), [(ob.INT64, "int64"), (ob.INT32, "int32"), (ob.FLOAT, "float32")]
 )
 def test_numbers_for_inputs_without_dimensions(tmp_path, kind, dtype):
     graph = ob.graph(

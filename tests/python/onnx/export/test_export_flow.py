@@ -109,9 +109,7 @@ def test_both_branches_are_in_the_graph():
 
 
 def test_returns_within_branches():
-    cases = [
-        (torch.tensor(pair),) for pair in ([1.0, 1.0], [1.0, -1.0], [-1.0, 1.0])
-    ]
+    cases = [(torch.tensor(pair),) for pair in ([1.0, 1.0], [1.0, -1.0], [-1.0, 1.0])]
     assert_same(nested, cases)
 
 
@@ -212,7 +210,5 @@ def doubled_if_square(x):
 
 def test_sizes_are_compared_as_lists():
     cases = [(torch.ones(n, m),) for n, m in ((2, 2), (2, 3), (3, 3), (2, 5))]
-    made = assert_same(
-        doubled_if_square, cases, dynamic_shapes=({0: "n", 1: "m"},)
-    )
+    made = assert_same(doubled_if_square, cases, dynamic_shapes=({0: "n", 1: "m"},))
     assert "If" in [node.op_type for node in made.model_proto.graph.node]

@@ -63,15 +63,11 @@ MODELS = {
     "residual": (Residual, (3, 8, 8)),
     "attention": (Attends, (5, 8)),
     "depthwise": (
-        lambda: nn.Sequential(
-            nn.Conv2d(4, 4, 3, stride=2, groups=4), nn.Hardswish()
-        ),
+        lambda: nn.Sequential(nn.Conv2d(4, 4, 3, stride=2, groups=4), nn.Hardswish()),
         (4, 9, 9),
     ),
     "transposed": (
-        lambda: nn.Sequential(
-            nn.ConvTranspose1d(3, 4, 4, 2, 1), nn.GroupNorm(2, 4)
-        ),
+        lambda: nn.Sequential(nn.ConvTranspose1d(3, 4, 4, 2, 1), nn.GroupNorm(2, 4)),
         (3, 6),
     ),
 }
@@ -164,9 +160,17 @@ def test_dtypes_are_promoted_as_in_the_program():
     class Mixes(nn.Module):
         def forward(self, x, i):
             return (
-                x + i, i / 2, i // 2, i * 2.5, i > 1.5, i.float().mean(),
-                x.double() + x, (i > 0) + i, -7 // (i + 1), i % 3,
-            )  # fmt: skip
+                x + i,
+                i / 2,
+                i // 2,
+                i * 2.5,
+                i > 1.5,
+                i.float().mean(),
+                x.double() + x,
+                (i > 0) + i,
+                -7 // (i + 1),
+                i % 3,
+            )
 
     def make(batch):
         return torch.randn(batch, 3), torch.arange(batch * 3).view(batch, 3)

@@ -99,9 +99,7 @@ def test_names_come_from_the_parameters(x):
         def forward(self, picture, pair, *, scale=None):
             return picture * scale + pair[0] - pair[1]
 
-    program = torch.onnx.export(
-        Named(), (x, (x, x)), kwargs={"scale": torch.ones(1)}
-    )
+    program = torch.onnx.export(Named(), (x, (x, x)), kwargs={"scale": torch.ones(1)})
     assert program.input_names == ["picture", "pair_0", "pair_1", "scale"]
     got = program(x, (x + 1, x), scale=torch.full((1,), 2.0))
     torch.testing.assert_close(got[0], x * 2 + 1)
@@ -203,9 +201,7 @@ def test_training_mode(x):
 
 
 def test_verify_and_report(net, x, tmp_path):
-    torch.onnx.export(
-        net, (x,), verify=True, report=True, artifacts_dir=tmp_path
-    )
+    torch.onnx.export(net, (x,), verify=True, report=True, artifacts_dir=tmp_path)
     text = (tmp_path / "onnx_export_Sequential.md").read_text()
     assert "| Gemm | 2 |" in text
 
@@ -229,8 +225,7 @@ def test_weights_that_are_left_out_are_inputs_in_the_older_form(net, x):
 
 
 @pytest.mark.parametrize(
-    ("what", "names"),
-    [("input", [f"n{i}" for i in range(9)]), ("output", ["y", "z"])],
+    ("what", "names"), [("input", [f"n{i}" for i in range(9)]), ("output", ["y", "z"])]
 )
 def test_more_names_than_values_are_refused(net, x, what, names):
     options = {f"{what}_names": names}

@@ -72,9 +72,7 @@ def test_shapes_stand_as_the_arguments_do(name):
 )
 def test_shapes_of_keywords(shapes):
     model, rest = Named(), {"a": _x(), "b": _x()}
-    program = torch.onnx.export(
-        model, (_x(),), kwargs=rest, dynamic_shapes=shapes
-    )
+    program = torch.onnx.export(model, (_x(),), kwargs=rest, dynamic_shapes=shapes)
     back = torch.onnx.load(io.BytesIO(program.to_bytes()))
     more = {"a": _x(5), "b": _x(5)}
     assert torch.equal(back(_x(5), *more.values()), model(_x(5), **more))

@@ -30,9 +30,7 @@ CASES = {
     "antialiased linear": _resized("bilinear", size=(3, 5), antialias=True),
     "antialiased cubic": _resized("bicubic", size=(3, 5), antialias=True),
     "antialiased larger": _resized("bicubic", size=(9, 13), antialias=True),
-    "corners by 1.3": _resized(
-        "bilinear", scale_factor=1.3, align_corners=True
-    ),
+    "corners by 1.3": _resized("bilinear", scale_factor=1.3, align_corners=True),
     "corners by 0.6": _resized("bicubic", scale_factor=0.6, align_corners=True),
     "corners by size": _resized("bilinear", size=(9, 4), align_corners=True),
     "by 1.3": _resized("bilinear", scale_factor=1.3),
@@ -51,9 +49,8 @@ def test_sizes_are_those_of_the_program(name, dynamic):
     axes = {"x": {0: "n", 2: "h", 3: "w"}} if dynamic else None
     file = io.BytesIO()
     torch.onnx.export(
-        module, (x,), file, input_names=["x"], dynamic_axes=axes,
-        opset_version=18,
-    )  # fmt: skip
+        module, (x,), file, input_names=["x"], dynamic_axes=axes, opset_version=18
+    )
     session = runtime.InferenceSession(
         file.getvalue(), providers=["CPUExecutionProvider"]
     )

@@ -37,23 +37,18 @@ _FORWARD = [
 
 _GRADIENTS = [
     "grad(F.conv1d, d(1, 2, 5), d(2, 2, 3), d(2))",
-    "grad(lambda a, b, c: F.conv1d(a, b, c, 2, 1, 2, 2), d(1, 2, 6), d(2, 1, "
-    "2), d(2))",
-    "grad(lambda a, b: F.conv1d(a, b, None, padding='same'), d(1, 2, 5), d(2, "
-    "2, 2))",
+    "grad(lambda a, b, c: F.conv1d(a, b, c, 2, 1, 2, 2), d(1, 2, 6), d(2, 1, 2), d(2))",
+    "grad(lambda a, b: F.conv1d(a, b, None, padding='same'), d(1, 2, 5), d(2, 2, 2))",
     "grad(F.conv2d, d(1, 2, 3, 4), d(2, 2, 2, 2), d(2))",
-    "grad(lambda a, b: F.conv2d(a, b, None, 1, 1, 1, 2), d(1, 2, 3, 3), d(2, "
-    "1, 3, 3))",
+    "grad(lambda a, b: F.conv2d(a, b, None, 1, 1, 1, 2), d(1, 2, 3, 3), d(2, 1, 3, 3))",
     "grad(F.conv3d, d(1, 1, 3, 2, 2), d(1, 1, 2, 2, 2), d(1))",
     "grad(lambda a, b, c: F.conv_transpose1d(a, b, c, 2, 1, 1), d(1, 2, 3), "
     "d(2, 2, 3), d(2))",
     "grad(F.conv_transpose2d, d(1, 1, 2, 2), d(1, 2, 2, 2), d(2))",
     "grad(lambda a: F.unfold(a, 2), d(1, 1, 3, 3))",
     "grad(lambda a: F.fold(a, (3, 3), 2), d(1, 4, 4))",
-    "grad2(lambda a, b, c: F.conv1d(a, b, c, 2, 1), d(1, 2, 5), d(2, 2, 3), "
-    "d(2))",
-    "grad2(lambda a, b: F.conv_transpose1d(a, b, None, 2), d(1, 2, 3), d(2, "
-    "2, 3))",
+    "grad2(lambda a, b, c: F.conv1d(a, b, c, 2, 1), d(1, 2, 5), d(2, 2, 3), d(2))",
+    "grad2(lambda a, b: F.conv_transpose1d(a, b, None, 2), d(1, 2, 3), d(2, 2, 3))",
     "grad2(lambda a, b: F.conv2d(a, b).square(), d(1, 1, 3, 3), d(1, 1, 2, 2))",
 ]
 

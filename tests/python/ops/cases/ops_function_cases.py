@@ -14,8 +14,7 @@ _LINEAR_LOSS = [
     "linear_bias=d(5, 2), reduction='none')",
     "F.linear_cross_entropy(d(4, 3), d(5, 3), t([0, 4, 2, 1]), "
     "ignore_index=2, weight=d(5).abs(), reduction='sum')",
-    "grad(lambda a, b: F.linear_cross_entropy(a, b, t([0, 1])), d(2, 3), "
-    "d(4, 3))[2]",
+    "grad(lambda a, b: F.linear_cross_entropy(a, b, t([0, 1])), d(2, 3), d(4, 3))[2]",
     "F.linear_cross_entropy(d(2, 3, 3), d(2, 3), t([0]))",
     "F.linear_cross_entropy(d(2, 3), d(3), t([0]))",
     "F.linear_cross_entropy(d(2, 3), d(2, 4), t([0, 0]))",
@@ -41,8 +40,7 @@ _OTHERS = [
     "T.unravel_index(l(3).to(T.int32), (2, 2))",
     "F.silu(T.complex(d(3), d(3, start=4)))",
     "F.silu(T.complex(d(3), d(3, start=4)), inplace=True)",
-    "F.triplet_margin_with_distance_loss(x(2, 3), x(2, 3), x(2, 3), "
-    "reduction='abc')",
+    "F.triplet_margin_with_distance_loss(x(2, 3), x(2, 3), x(2, 3), reduction='abc')",
     "F.triplet_margin_with_distance_loss(x(2, 3), x(2, 3, start=2), "
     "x(2, 3, start=4), distance_function=T.nn.PairwiseDistance(p=1.0))",
     "[T.optim.lr_scheduler.StepLR(T.optim.SGD([x(2)], lr=1), 2).get_last_lr()]",

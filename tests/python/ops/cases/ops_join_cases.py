@@ -139,8 +139,6 @@ _GRADIENTS = [
     "grad2(lambda a, b: T.cat([a, b]) ** 2, d(2), d(3))",
 ]
 
-_LEGACY_EMPTY = [
-    "grad(lambda a, b: T.cat([a, b], 1), x(0), x(2, 3))",
-]
+_LEGACY_EMPTY = ["grad(lambda a, b: T.cat([a, b], 1), x(0), x(2, 3))"]
 
 CASES = cases(_JOIN, _REPEAT, _MOVE, _GRADIENTS, _LEGACY_EMPTY)

@@ -34,10 +34,8 @@ _FACTORS = [
     f"T.cholesky_solve(d(3, 2), T.linalg.cholesky({_P}, upper=True), True)",
     f"T.cholesky_inverse(T.linalg.cholesky({_P}))",
     f"list(T.linalg.ldl_factor({_S}))",
-    "list(T.linalg.ldl_factor(t([[0.0, 2.0, 1.0], [2.0, 0.0, 3.0], "
-    "[1.0, 3.0, 0.5]])))",
-    "list(T.linalg.ldl_factor(t([[0.0, 2.0 + 1j], [2.0 - 1j, 0.0]]), "
-    "hermitian=True))",
+    "list(T.linalg.ldl_factor(t([[0.0, 2.0, 1.0], [2.0, 0.0, 3.0], [1.0, 3.0, 0.5]])))",
+    "list(T.linalg.ldl_factor(t([[0.0, 2.0 + 1j], [2.0 - 1j, 0.0]]), hermitian=True))",
     "list(T.linalg.ldl_factor_ex(T.zeros(2, 2)))",
     f"T.linalg.ldl_solve(*T.linalg.ldl_factor({_S}), d(3, 2))",
     "T.linalg.ldl_solve(*T.linalg.ldl_factor(t([[0.0, 2.0 + 1j], [2.0 - 1j, "
@@ -46,8 +44,7 @@ _FACTORS = [
     "T.linalg.householder_product(*T.geqrf((d(4, 3) * 2).exp()))",
     "T.orgqr(T.geqrf((d(3, 3) * 2).exp())[0], T.geqrf(d(3, 3))[1][:2])",
     "T.ormqr(*T.geqrf((d(4, 3) * 2).exp()), d(4, 2))",
-    "T.ormqr(*T.geqrf((d(4, 3) * 2).exp()), d(2, 4), left=False, "
-    "transpose=True)",
+    "T.ormqr(*T.geqrf((d(4, 3) * 2).exp()), d(2, 4), left=False, transpose=True)",
 ]
 
 _SPECTRAL = [
@@ -138,8 +135,7 @@ _GRADS = [
     f"grad(T.linalg.pinv, {_A})",
     "grad(T.linalg.pinv, T.ones(2, 3, dtype=T.float64))",
     f"grad(T.matrix_exp, {_A} * 0.1)",
-    f"grad(lambda a, b: T.linalg.solve_triangular(a, b, upper=True), {_A}, "
-    "d(3, 2))",
+    f"grad(lambda a, b: T.linalg.solve_triangular(a, b, upper=True), {_A}, d(3, 2))",
     f"grad(lambda a, b: T.linalg.lstsq(a, b)[0], {_A}, d(3, 2))",
     f"grad(lambda b, a: T.cholesky_solve(b, a.tril()), d(3, 2), {_A})",
     f"grad(lambda a: T.linalg.matrix_norm(a, 2), {_A})",

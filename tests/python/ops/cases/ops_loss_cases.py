@@ -9,13 +9,7 @@ _REDUCTIONS = ("none", "mean", "sum")
 
 _ELEMENTWISE = [
     f"F.{loss}(x(2, 3) * 2, x(2, 3, start=4), reduction='{reduction}')"
-    for loss in (
-        "mse_loss",
-        "l1_loss",
-        "smooth_l1_loss",
-        "huber_loss",
-        "kl_div",
-    )
+    for loss in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div")
     for reduction in _REDUCTIONS
 ] + [
     "F.smooth_l1_loss(x(3), x(3, start=2), beta=0.3)",
@@ -23,12 +17,9 @@ _ELEMENTWISE = [
     "F.huber_loss(x(3), x(3, start=2), delta=0.3)",
     "F.soft_margin_loss(x(3), t([1.0, -1.0, 1.0]))",
     "F.poisson_nll_loss(x(3), x(3).abs() * 5)",
-    "F.poisson_nll_loss(x(3).abs(), x(3).abs() * 5, log_input=False, "
-    "full=True)",
-    "F.binary_cross_entropy(x(3).abs(), x(3, start=1).abs(), x(3, "
-    "start=2).abs())",
-    "F.binary_cross_entropy(t([0.0, 1.0, 0.0]), t([0.0, 1.0, 1.0]), "
-    "reduction='none')",
+    "F.poisson_nll_loss(x(3).abs(), x(3).abs() * 5, log_input=False, full=True)",
+    "F.binary_cross_entropy(x(3).abs(), x(3, start=1).abs(), x(3, start=2).abs())",
+    "F.binary_cross_entropy(t([0.0, 1.0, 0.0]), t([0.0, 1.0, 1.0]), reduction='none')",
     "F.binary_cross_entropy_with_logits(x(3) * 9, x(3).abs())",
     "F.binary_cross_entropy_with_logits(x(3) * 90, x(3).abs(), x(3), "
     "pos_weight=x(3).abs())",
@@ -45,17 +36,14 @@ _CLASSES = [
 ] + [
     "F.nll_loss(x(4), t(2))",
     "F.nll_loss(x(2, 3, 2), t([[0, 2], [1, 1]]), reduction='none')",
-    "F.nll_loss(x(2, 3, 1, 2), t([[[0, 2]], [[1, 1]]]), x(3).abs(), "
-    "ignore_index=1)",
+    "F.nll_loss(x(2, 3, 1, 2), t([[[0, 2]], [[1, 1]]]), x(3).abs(), ignore_index=1)",
     "F.nll_loss(x(2, 3, 1, 1, 2), t([[[[0, 2]]], [[[1, 1]]]]))",
     "F.nll_loss(x(2, 3), t([-100, -100]))",
     "F.nll_loss(T.ones(0, 3), T.empty(0, dtype=T.int64))",
     "F.cross_entropy(x(4), t(2))",
     "F.cross_entropy(x(3, 4), t([1, 0, -100]), label_smoothing=0.2)",
-    "F.cross_entropy(x(3, 4), t([1, 0, -100]), x(4).abs(), "
-    "label_smoothing=0.2)",
-    "F.cross_entropy(x(3, 4), t([1, 0, 2]), label_smoothing=0.2, "
-    "reduction='none')",
+    "F.cross_entropy(x(3, 4), t([1, 0, -100]), x(4).abs(), label_smoothing=0.2)",
+    "F.cross_entropy(x(3, 4), t([1, 0, 2]), label_smoothing=0.2, reduction='none')",
     "F.cross_entropy(x(2, 3, 2), t([[0, 2], [1, 1]]))",
     "F.cross_entropy(x(3, 4), x(3, 4).abs())",
     "F.cross_entropy(x(3, 4), x(3, 4).abs(), x(4), label_smoothing=0.1)",
@@ -69,8 +57,7 @@ _PAIRS = [
     "F.margin_ranking_loss(x(3), x(3, start=2), t([1, -1, 1]), 0.5)",
     "F.cosine_embedding_loss(x(2, 3), x(2, 3, start=2), t([1, -1]), 0.1)",
     "F.cosine_embedding_loss(x(3), x(3, start=2), t(-1))",
-    "F.triplet_margin_loss(x(2, 3), x(2, 3, start=1), x(2, 3, start=2), "
-    "swap=True)",
+    "F.triplet_margin_loss(x(2, 3), x(2, 3, start=1), x(2, 3, start=2), swap=True)",
     "F.cosine_similarity(x(2, 3), x(3))",
     "F.cosine_similarity(x(2, 3), T.zeros(2, 3))",
     "F.pairwise_distance(x(2, 3), x(2, 3, start=2))",
@@ -88,11 +75,9 @@ _PAIRS = [
 ]
 
 _CTC = [
-    "F.ctc_loss(x(4, 2, 3).log_softmax(2), t([[1, 2], [2, 2]]), "
-    "[4, 3], [2, 1])",
+    "F.ctc_loss(x(4, 2, 3).log_softmax(2), t([[1, 2], [2, 2]]), [4, 3], [2, 1])",
     "F.ctc_loss(x(4, 2, 3).log_softmax(2), t([1, 2, 2]), t([4, 3]), t([2, 1]))",
-    "F.ctc_loss(x(4, 3).log_softmax(1), t([1, 2]), t(4), t(2), "
-    "reduction='sum')",
+    "F.ctc_loss(x(4, 3).log_softmax(1), t([1, 2]), t(4), t(2), reduction='sum')",
     "F.ctc_loss(x(2, 1, 3), t([[1, 1]]), [2], [2], reduction='none')",
     "F.ctc_loss(x(2, 1, 3), t([[1, 1]]), [2], [2], zero_infinity=True)",
     "F.ctc_loss(x(2, 1, 3), t([[1, 1]]), [2], [0], blank=2)",
@@ -121,10 +106,8 @@ _GRADIENTS = [
     "grad(lambda a: F.nll_loss(a, t([1, 0, -100]), d(4).abs()), d(3, 4))",
     "grad(lambda a: F.nll_loss(a, t([[0, 2], [1, 1]])), d(2, 3, 2))",
     "grad(lambda a: F.cross_entropy(a, t([1, 0, 2])), d(3, 4))",
-    "grad(lambda a: F.cross_entropy(a, t([1, 0, 2]), label_smoothing=0.1), "
-    "d(3, 4))",
-    "grad(lambda a: F.cross_entropy(a, d(3, 4).abs(), reduction='sum'), d(3, "
-    "4))",
+    "grad(lambda a: F.cross_entropy(a, t([1, 0, 2]), label_smoothing=0.1), d(3, 4))",
+    "grad(lambda a: F.cross_entropy(a, d(3, 4).abs(), reduction='sum'), d(3, 4))",
     "grad(lambda a: F.binary_cross_entropy(a, d(3).abs()), d(3).abs() + 0.1)",
     "grad(lambda a, b: F.binary_cross_entropy_with_logits(a, b), d(3), d(3))",
     "grad(lambda a: F.soft_margin_loss(a, t([1.0, -1.0])), d(2))",
@@ -133,8 +116,7 @@ _GRADIENTS = [
     "3), d(2, 3, start=3))",
     "grad2(lambda a, b: F.mse_loss(a, b), d(2, 2), d(2, 2, start=3))",
     "grad2(lambda a: F.cross_entropy(a, t([1, 0, 2])), d(3, 4))",
-    "grad2(lambda a: F.nll_loss(a.square(), t([1, 0, 2]), reduction='none'), "
-    "d(3, 4))",
+    "grad2(lambda a: F.nll_loss(a.square(), t([1, 0, 2]), reduction='none'), d(3, 4))",
     "grad2(lambda a, b: F.binary_cross_entropy_with_logits(a, b), d(3), d(3))",
 ]
 

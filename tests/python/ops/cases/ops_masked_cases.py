@@ -6,9 +6,7 @@ from ops_eval import cases
 
 # One row is let through in part, one not at all, one wholly.
 _M = "t([[True, False, True], [False] * 3, [True] * 3])"
-_REDUCED = (
-    "amax", "amin", "logsumexp", "mean", "prod", "std", "sum", "var",
-)  # fmt: skip
+_REDUCED = ("amax", "amin", "logsumexp", "mean", "prod", "std", "sum", "var")
 _ROWS = ("cumprod", "cumsum", "log_softmax", "softmax", "softmin")
 
 _TEXTS = [
@@ -20,15 +18,21 @@ _TEXTS += [
     f"T.masked.{name}(x(3, 3), {rest})"
     for name in _REDUCED
     for rest in (
-        f"mask={_M}", f"(0, 1), mask={_M}", f"(), keepdim=True, mask={_M}",
-        "1", f"(0, 0), mask={_M}", "1, mask=t([True, False, True])",
-        f"1, dtype=T.float64, mask={_M}", f"1, keepdim=True, mask={_M}",
-        f"1, mask={_M}[None]", "1, mask=T.ones(4)",
+        f"mask={_M}",
+        f"(0, 1), mask={_M}",
+        f"(), keepdim=True, mask={_M}",
+        "1",
+        f"(0, 0), mask={_M}",
+        "1, mask=t([True, False, True])",
+        f"1, dtype=T.float64, mask={_M}",
+        f"1, keepdim=True, mask={_M}",
+        f"1, mask={_M}[None]",
+        "1, mask=T.ones(4)",
         "1, mask=t([[0], [2], [1]])",
     )
     # The text of the others is that of another function.
     if rest[:6] != "(0, 0)" or name not in ("mean", "std", "var")
-]  # fmt: skip
+]
 _TEXTS += [
     f"T.masked.{name}((x(3, 3) * 4).to(T.{dtype}), 1, mask={_M})"
     for name in (*_REDUCED, "argmax", "cumsum", "median", "norm")
@@ -37,9 +41,7 @@ _TEXTS += [
     if dtype != "bfloat16" or name != "prod"
 ]
 _TEXTS += [
-    f"T.masked.{name}(x(3, 3), {dim}, mask={_M})"
-    for name in _ROWS
-    for dim in (0, 1, 5)
+    f"T.masked.{name}(x(3, 3), {dim}, mask={_M})" for name in _ROWS for dim in (0, 1, 5)
 ]
 _TEXTS += [
     f"T.masked.norm(x(3, 3), {order}, 1, mask={_M})"

@@ -83,8 +83,7 @@ _GRADIENTS = [
     "grad(T.bmm, d(2, 2, 3), d(2, 3, 2))",
     "grad(T.mv, d(2, 3), d(3))",
     "grad(T.dot, d(3), d(3, start=4))",
-    "grad(lambda a, b, c: T.addmm(a, b, c, beta=2, alpha=3), d(2), d(2, 3), "
-    "d(3, 2))",
+    "grad(lambda a, b, c: T.addmm(a, b, c, beta=2, alpha=3), d(2), d(2, 3), d(3, 2))",
     "grad(lambda a, b, c: T.addmv(a, b, c, beta=2), d(2), d(2, 3), d(3))",
     "grad(T.baddbmm, d(2, 1, 2), d(2, 2, 3), d(2, 3, 2))",
     "grad(lambda a, b: T.matmul(a, b) * 1, d(2, 2, 3), d(3))",
@@ -92,10 +91,8 @@ _GRADIENTS = [
     "grad(F.linear, d(2, 3), d(2, 3), d(2))",
     "grad(lambda a, b, c: F.linear(a, b, c) * 1, d(3), d(2, 3), d(2))",
     "grad(lambda a, b, c: F.linear(a, b, c) * 1, d(2, 2, 3), d(2, 3), d(2))",
-    "grad(lambda a, b: T.einsum('bij,bjk->bk', a, b) * 1, d(2, 2, 3), d(2, 3, "
-    "2))",
-    "grad(lambda a, b, c: (a * 1).addmm_(b, c, beta=2), d(2, 2), d(2, 3), "
-    "d(3, 2))",
+    "grad(lambda a, b: T.einsum('bij,bjk->bk', a, b) * 1, d(2, 2, 3), d(2, 3, 2))",
+    "grad(lambda a, b, c: (a * 1).addmm_(b, c, beta=2), d(2, 2), d(2, 3), d(3, 2))",
     "grad(lambda a, b: (a * 1).addmm_(a, b), d(2, 2), d(2, 2))",
     "grad(lambda a, b: T.kron(a, b) * 1, d(2, 2), d(2))",
     "grad2(T.mm, d(2, 3), d(3, 2))",
@@ -115,8 +112,7 @@ _LINALG = [
     "T.linalg.solve((d(3, 3) * 2).exp(), d(3, 2))",
     "T.linalg.solve((d(3, 3) * 2).exp(), d(3))",
     "T.linalg.solve((d(3, 3) * 2).exp(), (d(2, 3) * 2).exp(), left=False)",
-    "T.linalg.cholesky((d(3, 3) * 2).exp() @ (d(3, 3) * 2).exp().mT + "
-    "T.eye(3))",
+    "T.linalg.cholesky((d(3, 3) * 2).exp() @ (d(3, 3) * 2).exp().mT + T.eye(3))",
     "T.linalg.cholesky((d(3, 3) * 2).exp() @ (d(3, 3) * 2).exp().mT + "
     "T.eye(3), upper=True)",
     "list(T.linalg.qr((d(4, 3) * 2).exp()))",
@@ -127,8 +123,7 @@ _LINALG = [
     "grad(T.linalg.inv, (d(3, 3) * 2).exp())",
     "grad(T.linalg.det, (d(3, 3) * 2).exp())",
     "grad(T.linalg.solve, (d(3, 3) * 2).exp(), d(3, 2))",
-    "grad(lambda a: T.linalg.cholesky(a @ a.mT + T.eye(3)), (d(3, 3) * "
-    "2).exp())",
+    "grad(lambda a: T.linalg.cholesky(a @ a.mT + T.eye(3)), (d(3, 3) * 2).exp())",
     "grad(lambda a: T.linalg.qr(a)[1], (d(4, 3) * 2).exp())",
     "grad2(T.linalg.inv, (d(2, 2) * 2).exp())",
     "grad2(T.linalg.det, (d(3, 3) * 2).exp())",
@@ -234,16 +229,12 @@ _NARROW = [
     "x(2, 80, 2))",
     "T._weight_int4pack_mm_for_cpu(x(2, 32).bfloat16(), (l(16, 16) % "
     "200).to(T.uint8), 32, x(1, 16, 2).bfloat16())",
-    "T._weight_int4pack_mm_for_cpu(x(2, 32), l(16, 16).to(T.uint8), 16, x(1, "
-    "16, 2))",
-    "T._weight_int4pack_mm_for_cpu(x(2, 32), l(16, 16).to(T.uint8), 64, x(1, "
-    "16, 2))",
+    "T._weight_int4pack_mm_for_cpu(x(2, 32), l(16, 16).to(T.uint8), 16, x(1, 16, 2))",
+    "T._weight_int4pack_mm_for_cpu(x(2, 32), l(16, 16).to(T.uint8), 64, x(1, 16, 2))",
     "T._weight_int4pack_mm_for_cpu(x(2, 32), l(16, 16), 32, x(1, 16, 2))",
-    "T._weight_int4pack_mm_for_cpu(x(2, 32), l(16, 16).to(T.uint8), 32, x(16, "
-    "2))",
+    "T._weight_int4pack_mm_for_cpu(x(2, 32), l(16, 16).to(T.uint8), 32, x(16, 2))",
     "T._addmm_activation(x(4), x(2, 3), x(3, 4))",
-    "T._addmm_activation(x(4), x(2, 3), x(3, 4), beta=2, alpha=-1, "
-    "use_gelu=True)",
+    "T._addmm_activation(x(4), x(2, 3), x(3, 4), beta=2, alpha=-1, use_gelu=True)",
     "x(3, 4).clone().addbmm_(x(2, 3, 2), x(2, 2, 4), beta=2)",
     "x(3, 4).clone().addr_(x(3), x(4), alpha=3)",
     "T.einsum(x(2, 3), [0, 1], x(3, 4), [1, 30])",

@@ -9,12 +9,10 @@ _NORM = [
     "F.batch_norm(x(2, 2, 3), x(2), x(2).abs() + 1, x(2), x(2))",
     "F.batch_norm(x(2, 2, 2, 2), None, None, x(2), x(2), training=True)",
     "F.batch_norm(x(3, 2).half(), x(2), x(2).abs(), x(2), x(2))",
-    "list(T.native_batch_norm(x(3, 2), None, None, x(2), x(2).abs(), True, "
-    "0.1, 1e-5))",
+    "list(T.native_batch_norm(x(3, 2), None, None, x(2), x(2).abs(), True, 0.1, 1e-5))",
     "[m := x(2), v := x(2).abs(), F.batch_norm(x(3, 2), m, v, training=True, "
     "momentum=0.3)]",
-    "[m := x(2), v := x(2).abs(), F.instance_norm(x(2, 2, 3), m, v, "
-    "momentum=0.3)]",
+    "[m := x(2), v := x(2).abs(), F.instance_norm(x(2, 2, 3), m, v, momentum=0.3)]",
     "F.layer_norm(x(2, 3), (3,))",
     "F.layer_norm(x(2, 3, 2), (3, 2), x(3, 2), x(3, 2, start=3), 1e-3)",
     "F.layer_norm(x(3, 2).t(), (3,), x(3))",
@@ -31,10 +29,25 @@ _NORM = [
 ]
 
 _NAMES = [
-    "leaky_relu", "elu", "selu", "celu", "gelu", "silu", "mish", "relu6",
-    "hardtanh", "hardsigmoid", "hardswish", "softplus", "softshrink",
-    "hardshrink", "logsigmoid", "softsign", "tanhshrink", "relu",
-]  # fmt: skip
+    "leaky_relu",
+    "elu",
+    "selu",
+    "celu",
+    "gelu",
+    "silu",
+    "mish",
+    "relu6",
+    "hardtanh",
+    "hardsigmoid",
+    "hardswish",
+    "softplus",
+    "softshrink",
+    "hardshrink",
+    "logsigmoid",
+    "softsign",
+    "tanhshrink",
+    "relu",
+]
 _NUMBERS = "t([-20.0, -3.0, -1.0, -0.5, -0.1, 0.0, 0.1, 0.5, 2.0, 6.5, 25.0])"
 
 _ACTIVATION = [
@@ -117,20 +130,16 @@ _ERRORS = [
 ]
 
 _NATIVE = [
-    "op('_native_batch_norm_legit')(x(4, 3), x(3), x(3), x(3), x(3), True, "
-    "0.1, 1e-5)",
+    "op('_native_batch_norm_legit')(x(4, 3), x(3), x(3), x(3), x(3), True, 0.1, 1e-5)",
     "op('_native_batch_norm_legit')(x(4, 3), None, None, x(3), x(3, start=4), "
     "False, 0.1, 1e-5)",
     "op('_native_batch_norm_legit')(x(4, 3), x(3), x(3), True, 0.1, 1e-5)",
     "op('_native_batch_norm_legit_no_training')(x(4, 3), x(3), x(3), x(3), "
     "T.ones(3), 0.1, 1e-5)",
     "op('_batch_norm_with_update')(x(4, 3), x(3), x(3), x(3), x(3), 0.1, 1e-5)",
-    "op('_batch_norm_no_update')(x(4, 3), x(3), x(3), x(3), T.ones(3), 0.1, "
-    "1e-5)[0]",
-    "T.native_batch_norm(x(4, 3).half(), x(3), x(3), None, None, True, 0.1, "
-    "1e-5)",
-    "T.native_batch_norm(x(4, 3).half(), None, None, None, None, True, 0.1, "
-    "1e-2)",
+    "op('_batch_norm_no_update')(x(4, 3), x(3), x(3), x(3), T.ones(3), 0.1, 1e-5)[0]",
+    "T.native_batch_norm(x(4, 3).half(), x(3), x(3), None, None, True, 0.1, 1e-5)",
+    "T.native_batch_norm(x(4, 3).half(), None, None, None, None, True, 0.1, 1e-2)",
     "T.native_layer_norm(x(4, 3).bfloat16(), (3,), x(3), x(3), 1e-5)",
     "T.native_layer_norm(x(4, 3).bfloat16(), (3,), None, None, 1e-2)",
     "T.native_group_norm(x(4, 4, 1).half(), None, None, 4, 4, 1, 2, 1e-2)",

@@ -55,9 +55,7 @@ _BESIDE = [
     "grad(lambda a: 3 / a, x(4))",
 ]
 
-_HUGE = (
-    "[nan, inf, -inf, 1e10, -1e10, 1e20, 3e9, -3e9, 300.7, -1.5, 2.5, 65535.9]"
-)
+_HUGE = "[nan, inf, -inf, 1e10, -1e10, 1e20, 3e9, -3e9, 300.7, -1.5, 2.5, 65535.9]"
 _CASTS = [
     f"t({_HUGE}, dtype=T.{source}).to(T.{to})"
     for source in ("float32", "float64", "float16", "bfloat16")
@@ -230,14 +228,5 @@ _PRODUCTS = [
 ]
 
 CASES = cases(
-    _BESIDE,
-    _CASTS,
-    _COMPLEX,
-    _OUT,
-    _ONE,
-    _PLACES,
-    _LIMITS,
-    _FAR,
-    _OWN,
-    _PRODUCTS,
+    _BESIDE, _CASTS, _COMPLEX, _OUT, _ONE, _PLACES, _LIMITS, _FAR, _OWN, _PRODUCTS
 )

@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (a case is one line)
 """Cases of sorting, selection and sets of values."""
 
 from __future__ import annotations

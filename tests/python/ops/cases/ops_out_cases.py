@@ -8,9 +8,16 @@ from __future__ import annotations
 from operator import attrgetter
 
 DTYPES = (
-    "float64", "float16", "int64", "int32", "int8", "bool", "complex64",
-    "float32", "uint8",
-)  # fmt: skip
+    "float64",
+    "float16",
+    "int64",
+    "int32",
+    "int8",
+    "bool",
+    "complex64",
+    "float32",
+    "uint8",
+)
 _CALLS = {
     "(x,)": """
         abs absolute acos acosh alias_copy all amax amin angle any arccos

@@ -88,8 +88,7 @@ _INTERPOLATION = [
 ]
 
 _GRIDS = [
-    f"F.grid_sample(x(1, 2, 3, 4), x(1, 2, 3, 2) * 1.4, '{mode}', '{padding}', "
-    f"{align})"
+    f"F.grid_sample(x(1, 2, 3, 4), x(1, 2, 3, 2) * 1.4, '{mode}', '{padding}', {align})"
     for mode in ("bilinear", "nearest", "bicubic")
     for padding in ("zeros", "border", "reflection")
     for align in (True, False)
@@ -194,6 +193,4 @@ _AGAIN = [
     "2).is_contiguous(memory_format=T.channels_last)",
 ]
 
-CASES = cases(
-    _POOLING, _PADDING, _INTERPOLATION, _GRIDS, _GRADIENTS, _ERRORS, _AGAIN
-)
+CASES = cases(_POOLING, _PADDING, _INTERPOLATION, _GRIDS, _GRADIENTS, _ERRORS, _AGAIN)

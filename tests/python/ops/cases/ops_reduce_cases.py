@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (a case is one line)
 """Cases of reductions, scans and softmax."""
 
 from __future__ import annotations
@@ -317,8 +316,7 @@ _HASHES = [
     "T.hash_tensor(t([3], dtype=T.uint16))",
     "T.hash_tensor(x(3), out=l(1))",
     "grad2(lambda a: a.cumprod(0), t([2.0, 0, 3, 0, 5], dtype=T.float64))",
-    "grad2(lambda a: a.cumprod(1), t([[0.0, 2, 3], [4, 5, 0]], "
-    "dtype=T.float64))",
+    "grad2(lambda a: a.cumprod(1), t([[0.0, 2, 3], [4, 5, 0]], dtype=T.float64))",
     "grad2(lambda a: a.cumprod(0), t([0.0, 0, 0, 2], dtype=T.float64))",
     "grad(lambda a: T.segment_reduce(a, 'max', lengths=t([3, 3, 3, 2]), "
     "initial=None), t([nan, 3, nan, 7, 0, 5, 2, 1, 3, 4, 4]))",
@@ -340,6 +338,4 @@ _HASHES = [
     "unsafe=True), d(5, 2))",
 ]
 
-CASES = cases(
-    _SUMS, _TRUTH, _EXTREMES, _MOMENTS, _SCANS, _SOFTMAX, _GRADIENTS, _HASHES
-)
+CASES = cases(_SUMS, _TRUTH, _EXTREMES, _MOMENTS, _SCANS, _SOFTMAX, _GRADIENTS, _HASHES)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ops_eval import cases
 
 _CELLS = [
-    "list(T.lstm_cell(x(2, 3), [x(2, 2), x(2, 2)], x(8, 3), x(8, 2), x(8), "
-    "x(8)))",
+    "list(T.lstm_cell(x(2, 3), [x(2, 2), x(2, 2)], x(8, 3), x(8, 2), x(8), x(8)))",
     "list(T.lstm_cell(x(2, 3), [x(2, 2), x(2, 2)], x(8, 3), x(8, 2)))",
     "list(T.lstm_cell(x(1, 40), [x(1, 40), x(1, 40)], x(160, 40), x(160, 40)))",
     "T.gru_cell(x(2, 3), x(2, 2), x(6, 3), x(6, 2), x(6), x(6))",
@@ -73,8 +72,7 @@ _ATTENTION = [
     "3), d(2, 3))",
     "grad(lambda *a: F.scaled_dot_product_attention(*a, x(2, 2) > 0) * 1, "
     "d(2, 3), d(2, 3), d(2, 3))",
-    "grad2(lambda *a: F.scaled_dot_product_attention(*a), d(2, 3), d(2, 3), "
-    "d(2, 3))",
+    "grad2(lambda *a: F.scaled_dot_product_attention(*a), d(2, 3), d(2, 3), d(2, 3))",
 ]
 
 _ERRORS = [

@@ -5,9 +5,17 @@ from __future__ import annotations
 from ops_eval import cases
 
 _NAMES = (
-    "bartlett", "blackman", "cosine", "exponential", "gaussian",
-    "general_hamming", "hamming", "hann", "kaiser", "nuttall",
-)  # fmt: skip
+    "bartlett",
+    "blackman",
+    "cosine",
+    "exponential",
+    "gaussian",
+    "general_hamming",
+    "hamming",
+    "hann",
+    "kaiser",
+    "nuttall",
+)
 _OLDER = ("bartlett", "blackman", "hamming", "hann", "kaiser")
 
 _SHAPES = [
@@ -17,8 +25,7 @@ _SHAPES = [
 ]
 _DTYPES = [f"T.signal.windows.{name}(5)" for name in _NAMES]
 _GRADS = [
-    f"T.signal.windows.{name}(4, requires_grad=True).requires_grad"
-    for name in _NAMES
+    f"T.signal.windows.{name}(4, requires_grad=True).requires_grad" for name in _NAMES
 ]
 _OPTIONS = [
     "T.signal.windows.exponential(6, tau=2.5)",

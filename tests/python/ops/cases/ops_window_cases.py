@@ -30,8 +30,7 @@ _CORNERS = [
     "F.adaptive_avg_pool2d(x(2, 3, 4, 4).half(), 3)",
     "F.adaptive_avg_pool2d(x(2, 3, 4, 4).bfloat16(), 3)",
     "F.max_pool1d(t([[1.0, nan, 2.0, 0.0, 1.0]]), 2, 1)",
-    "F.max_pool1d(t([[1.0, nan, 2.0, nan, 1.0]]), 3, 1, 1, "
-    "return_indices=True)",
+    "F.max_pool1d(t([[1.0, nan, 2.0, nan, 1.0]]), 3, 1, 1, return_indices=True)",
     "F.max_pool2d(T.full((1, 3, 3), nan), 2, 1, 1, return_indices=True)",
     "F.max_pool3d(t([[[[nan, 1.0], [2.0, nan]], [[0.0, 1.0], [2.0, 3.0]]]]), "
     "2, return_indices=True)",
@@ -58,8 +57,7 @@ _CORNERS = [
     "F.avg_pool2d(x(2, 5, 5).half(), 3, 2, 1)",
     "F.avg_pool2d(x(2, 5, 5).bfloat16(), 3, 2, 1)",
     "F.avg_pool3d(x(2, 5, 6, 7), 3, 2, 1, True, False)",
-    "F.avg_pool3d(x(2, 5, 6, 7), (2, 3, 2), (1, 2, 3), (1, 1, 0), True, True, "
-    "3)",
+    "F.avg_pool3d(x(2, 5, 6, 7), (2, 3, 2), (1, 2, 3), (1, 1, 0), True, True, 3)",
     "F.avg_pool2d(T.ones(0, 2, 4, 4), 2)",
     "F.avg_pool3d(T.ones(0, 2, 4, 4, 4), 2)",
     "F.max_pool3d(T.ones(0, 2, 4, 4, 4), 2)",
@@ -82,29 +80,24 @@ _CORNERS = [
 ]
 
 _UNPOOL = [
-    "F.max_unpool1d(*F.max_pool1d(x(1, 2, 8), 2, 2, return_indices=True), 2, "
-    "2)",
+    "F.max_unpool1d(*F.max_pool1d(x(1, 2, 8), 2, 2, return_indices=True), 2, 2)",
     "F.max_unpool1d(*F.max_pool1d(x(2, 9), 2, 2, return_indices=True), 2, "
     "output_size=(9,))",
-    "F.max_unpool1d(*F.max_pool1d(x(2, 9), 3, 2, 1, return_indices=True), 3, "
-    "2, 1)",
+    "F.max_unpool1d(*F.max_pool1d(x(2, 9), 3, 2, 1, return_indices=True), 3, 2, 1)",
     "F.max_unpool2d(*F.max_pool2d(x(1, 2, 4, 6), 2, return_indices=True), 2)",
     "F.max_unpool2d(*F.max_pool2d(x(2, 5, 7), 2, return_indices=True), 2, "
     "output_size=(2, 5, 7))",
     "F.max_unpool2d(*F.max_pool2d(x(2, 5, 7), (2, 3), return_indices=True), "
     "(2, 3), output_size=(5, 7))",
-    "F.max_unpool2d(*F.max_pool2d(x(1, 4, 4), 3, 1, return_indices=True), 3, "
-    "1)",
-    "F.max_unpool3d(*F.max_pool3d(x(1, 2, 4, 4, 6), 2, return_indices=True), "
-    "2)",
+    "F.max_unpool2d(*F.max_pool2d(x(1, 4, 4), 3, 1, return_indices=True), 3, 1)",
+    "F.max_unpool3d(*F.max_pool3d(x(1, 2, 4, 4, 6), 2, return_indices=True), 2)",
     "F.max_unpool3d(*F.max_pool3d(x(2, 5, 4, 6), (2, 1, 3), "
     "return_indices=True), (2, 1, 3), output_size=(5, 4, 6))",
     "F.max_unpool2d(T.ones(0, 2, 2, 2), T.zeros(0, 2, 2, 2, dtype=T.int64), 2)",
     "F.max_unpool2d(l(1, 2, 2), l(1, 2, 2) * 3, 2)",
     "F.max_unpool2d(d(1, 2, 2).half(), l(1, 2, 2) * 3, 2)",
     "op('max_unpool2d')(x(1, 2, 2), l(1, 2, 2), (4, 4))",
-    "op('max_unpool3d')(x(1, 2, 2, 2), l(1, 2, 2, 2), (2, 3, 4), (1, 1, 1), "
-    "(0, 0, 0))",
+    "op('max_unpool3d')(x(1, 2, 2, 2), l(1, 2, 2, 2), (2, 3, 4), (1, 1, 1), (0, 0, 0))",
     "T.nn.MaxUnpool1d(2)(*F.max_pool1d(x(1, 2, 8), 2, return_indices=True))",
     "T.nn.MaxUnpool2d(2, stride=2)(*F.max_pool2d(x(2, 5, 7), 2, "
     "return_indices=True), output_size=(2, 5, 7))",
@@ -116,8 +109,7 @@ _UNPOOL = [
     "grad(lambda a: F.max_unpool3d(a, l(1, 1, 2, 2) * 2, 2), d(1, 1, 2, 2))",
     "grad(lambda a: F.max_unpool2d(*F.max_pool2d(a, 2, return_indices=True), "
     "2), d(2, 4, 4))",
-    "grad2(lambda a: F.max_unpool2d(a.square(), l(1, 2, 2) * 4, 2), "
-    "d(1, 2, 2))",
+    "grad2(lambda a: F.max_unpool2d(a.square(), l(1, 2, 2) * 4, 2), d(1, 2, 2))",
 ]
 
 _FRACTIONAL = [
@@ -136,14 +128,12 @@ _FRACTIONAL = [
     "_random_samples=T.full((1, 1, 2), 0.9))",
     "F.fractional_max_pool2d(x(1, 2, 9, 9), 2, 5)",
     "F.fractional_max_pool2d(d(2, 9, 9), 2, 5, return_indices=True)",
-    "F.fractional_max_pool3d(x(1, 2, 5, 6, 7), 2, 3, "
-    "_random_samples=x(1, 2, 3).abs())",
+    "F.fractional_max_pool3d(x(1, 2, 5, 6, 7), 2, 3, _random_samples=x(1, 2, 3).abs())",
     "F.fractional_max_pool3d(x(2, 5, 6, 7), (2, 1, 3), (3, 4, 2), "
     "return_indices=True, _random_samples=x(1, 2, 3).abs())",
     "F.fractional_max_pool3d(x(1, 2, 5, 6, 7), 2, output_ratio=0.6)",
     "T.nn.FractionalMaxPool2d(2, output_size=3)(x(1, 2, 7, 6))",
-    "T.nn.FractionalMaxPool2d(2, output_ratio=0.5, return_indices=True)"
-    "(x(1, 2, 7, 6))",
+    "T.nn.FractionalMaxPool2d(2, output_ratio=0.5, return_indices=True)(x(1, 2, 7, 6))",
     "T.nn.FractionalMaxPool3d(2, output_size=(2, 3, 3))(x(1, 2, 5, 6, 7))",
     "repr(T.nn.FractionalMaxPool2d(2, output_size=3)), "
     "repr(T.nn.FractionalMaxPool3d((2, 1, 2), output_ratio=0.5))",
@@ -161,10 +151,8 @@ _FRACTIONAL = [
     "F.fractional_max_pool2d(x(1, 4, 4), 5, 1)",
     "F.fractional_max_pool2d(x(1, 4, 4), 2, 0)",
     "F.fractional_max_pool2d(x(1, 4, 4), 2, (2, 2, 2))",
-    "F.fractional_max_pool2d(x(1, 4, 4), 2, 2, "
-    "_random_samples=T.ones(1, 2, 2))",
-    "F.fractional_max_pool2d(x(1, 4, 4), 2, 2, "
-    "_random_samples=d(1, 1, 2).abs())",
+    "F.fractional_max_pool2d(x(1, 4, 4), 2, 2, _random_samples=T.ones(1, 2, 2))",
+    "F.fractional_max_pool2d(x(1, 4, 4), 2, 2, _random_samples=d(1, 1, 2).abs())",
     "F.fractional_max_pool3d(x(1, 4, 4, 4), 2, 4)",
     "F.fractional_max_pool3d(x(4, 4, 4), 2, 2)",
     "F.fractional_max_pool3d(x(1, 4, 4, 4), 2)",
@@ -296,15 +284,12 @@ _ERRORS = [
     "F.max_pool1d(T.ones(1, 0), 1)",
     "F.max_pool1d(T.ones(0, 4), 2)",
     "op('max_unpool2d')(x(1, 2, 2), l(1, 2, 2), (-4, 4))",
-    "op('max_unpool3d')(x(1, 2, 2, 2), l(1, 2, 2, 2), (4, 4, 4), (1, 1), "
-    "(0, 0, 0))",
+    "op('max_unpool3d')(x(1, 2, 2, 2), l(1, 2, 2, 2), (4, 4, 4), (1, 1), (0, 0, 0))",
     "F.max_unpool3d(T.ones(1, 1, 0, 2), l(1, 1, 0, 2), 2)",
     "F.fractional_max_pool2d(x(1, 4, 4), (2, 2, 2), 2)",
-    "F.fractional_max_pool2d(x(2, 3, 4, 4), 2, 2, "
-    "_random_samples=T.ones(1, 3, 2))",
+    "F.fractional_max_pool2d(x(2, 3, 4, 4), 2, 2, _random_samples=T.ones(1, 3, 2))",
     "F.fractional_max_pool2d(x(2, 4, 4), 2, 2, _random_samples=T.ones(2, 2))",
-    "F.fractional_max_pool2d(x(2, 4, 4), 2, 2, "
-    "_random_samples=T.ones(1, 2, 3))",
+    "F.fractional_max_pool2d(x(2, 4, 4), 2, 2, _random_samples=T.ones(1, 2, 3))",
     "F.fractional_max_pool2d(T.ones(2, 0, 4, 4), 2, 2)",
     "F.fractional_max_pool2d(T.ones(0, 2, 4, 4), 2, 2)",
     "F.fractional_max_pool2d(l(1, 4, 4), 2, 2, _random_samples=l(1, 1, 2))",
@@ -324,10 +309,8 @@ _ERRORS = [
     "F.max_unpool3d(x(1, 2, 2), l(1, 2, 2), 2)",
     "F.max_unpool3d(x(1, 2, 2, 2), l(1, 2, 2, 2) + 57, 2)",
     "F.max_unpool3d(x(1, 2, 2, 2), x(1, 2, 2, 2), 2)",
-    "op('max_unpool3d')(x(1, 2, 2, 2), l(1, 2, 2, 2), (4, 4), (1, 1, 1), "
-    "(0, 0, 0))",
-    "op('max_unpool3d')(x(1, 2, 2, 2), l(1, 2, 2, 2), (4, 4, 4), (1, 0, 1), "
-    "(0, 0, 0))",
+    "op('max_unpool3d')(x(1, 2, 2, 2), l(1, 2, 2, 2), (4, 4), (1, 1, 1), (0, 0, 0))",
+    "op('max_unpool3d')(x(1, 2, 2, 2), l(1, 2, 2, 2), (4, 4, 4), (1, 0, 1), (0, 0, 0))",
 ]
 
 CASES = cases(_CORNERS, _UNPOOL, _FRACTIONAL, _GRADIENTS, _ERRORS)

@@ -89,9 +89,7 @@ def test_the_same_twice(hotaru, name):
     w = torch.randn(o, c // groups, *kernel, requires_grad=True)
 
     def gradients():
-        y = torch.nn.functional.conv2d(
-            x, w, None, stride, padding, dilation, groups
-        )
+        y = torch.nn.functional.conv2d(x, w, None, stride, padding, dilation, groups)
         return torch.autograd.grad(y.square().sum(), (x, w))
 
     for a, b in zip(gradients(), gradients()):

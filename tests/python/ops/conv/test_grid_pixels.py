@@ -41,8 +41,7 @@ def test_many_channels_as_few(mode, padding, nowhere, out):
 @pytest.mark.parametrize("align", [False, True])
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize(
-    ("mode", "dims"),
-    [("bilinear", 2), ("nearest", 2), ("bicubic", 2), ("bilinear", 3)],
+    ("mode", "dims"), [("bilinear", 2), ("nearest", 2), ("bicubic", 2), ("bilinear", 3)]
 )
 def test_recorded_passes_at_points_that_lie_nowhere(mode, dims, padding, align):
     """Gradients are the same whether the pass is recorded or not."""

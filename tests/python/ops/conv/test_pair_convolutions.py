@@ -7,11 +7,7 @@ import pytest
 import hotaru as torch
 
 F = torch.nn.functional
-HALF_UNIT = {
-    torch.bfloat16: 2.0**-8,
-    torch.float16: 2.0**-11,
-    torch.float32: 2.0**-24,
-}
+HALF_UNIT = {torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11, torch.float32: 2.0**-24}
 CONVOLUTIONS = [F.conv1d, F.conv2d, F.conv3d]
 
 # (channels, outputs, groups), (sizes), (kernel), options

@@ -37,11 +37,7 @@ def test_convolutions_stay_inside(hotaru, dims, transposed):
         )
         if y is None:
             continue
-        assert all(0 <= n <= 8 for n in y.shape[2:]), (
-            stride,
-            padding,
-            dilation,
-        )
+        assert all(0 <= n <= 8 for n in y.shape[2:]), (stride, padding, dilation)
         y.sum().backward()
         # Each input meets each weight once at most.
         for grad in (x.grad, w.grad):
@@ -88,9 +84,7 @@ def test_a_large_window_is_pooled_at_once(hotaru):
     pool = hotaru.nn.functional.max_pool2d
     y = pool(x, (1, k), stride=(1, k), padding=(0, k // 2))
     assert y.flatten().tolist() == [3, 7, 11, 15]
-    y, at = pool(
-        x, (1, k), stride=(1, k), padding=(0, k // 2), return_indices=True
-    )
+    y, at = pool(x, (1, k), stride=(1, k), padding=(0, k // 2), return_indices=True)
     assert at.flatten().tolist() == [3, 7, 11, 15]
 
 

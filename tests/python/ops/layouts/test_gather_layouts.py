@@ -17,8 +17,7 @@ def problems(draw):
     sizes = [draw(st.integers(0, s)) for s in shape]
     sizes[dim] = draw(st.integers(0, 9))
     layouts = [
-        (draw(st.permutations(range(rank))), draw(st.integers(1, 2)))
-        for _ in range(4)
+        (draw(st.permutations(range(rank))), draw(st.integers(1, 2))) for _ in range(4)
     ]
     expanded = draw(st.sampled_from([None, *range(rank)]))
     return shape, dim, sizes, layouts, expanded, draw(st.integers(0, 2**32 - 1))
@@ -52,9 +51,7 @@ def test_layouts(problem):
     values = random.integers(-50, 50, shape).astype(np.float32)
     index = random.integers(0, shape[dim], sizes)
     if expanded is not None and sizes[expanded]:
-        index = np.broadcast_to(
-            np.take(index, [0], axis=expanded), sizes
-        ).copy()
+        index = np.broadcast_to(np.take(index, [0], axis=expanded), sizes).copy()
     source = random.integers(-50, 50, sizes).astype(np.float32)
     x = laid_out(hotaru, values, layouts[0])
     at = laid_out(hotaru, index, layouts[1])

@@ -88,12 +88,7 @@ def test_gradients_of_softmax_have_its_shape(hotaru):
     ops = hotaru._C.ops
     for f in (ops._softmax_backward_data, ops._log_softmax_backward_data):
         with pytest.raises(RuntimeError, match="does not fit"):
-            f(
-                hotaru.zeros(1, 2, 4),
-                hotaru.zeros(1, 2, 3, 4),
-                1,
-                hotaru.float32,
-            )
+            f(hotaru.zeros(1, 2, 4), hotaru.zeros(1, 2, 3, 4), 1, hotaru.float32)
 
 
 def bag(hotaru, mode, padding_idx, offsets, indices=(0, 1, 2)):

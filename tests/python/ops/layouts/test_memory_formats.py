@@ -165,12 +165,21 @@ def test_native_dropout_draws_along_its_inputs_strides():
 
 
 CASTS = {
-    "float": torch.float32, "double": torch.float64, "half": torch.float16,
-    "bfloat16": torch.bfloat16, "int": torch.int32, "long": torch.int64,
-    "short": torch.int16, "char": torch.int8, "byte": torch.uint8,
-    "bool": torch.bool, "chalf": torch.complex32, "cfloat": torch.complex64,
-    "cdouble": torch.complex128, "cpu": torch.float32,
-}  # fmt: skip
+    "float": torch.float32,
+    "double": torch.float64,
+    "half": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "int": torch.int32,
+    "long": torch.int64,
+    "short": torch.int16,
+    "char": torch.int8,
+    "byte": torch.uint8,
+    "bool": torch.bool,
+    "chalf": torch.complex32,
+    "cfloat": torch.complex64,
+    "cdouble": torch.complex128,
+    "cpu": torch.float32,
+}
 
 
 @pytest.mark.parametrize("name", CASTS)

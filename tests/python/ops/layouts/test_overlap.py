@@ -49,9 +49,7 @@ INTO = {
     "masked_select": lambda x, out: torch.masked_select(x, x > 0, out=out),
     "cat": lambda x, out: torch.cat([x[:2], x[2:]], out=out),
     "scatter": lambda x, out: torch.scatter(x, 0, INDEX % 3, x, out=out),
-    "scatter_add": lambda x, out: torch.scatter_add(
-        x, 0, INDEX % 3, x, out=out
-    ),
+    "scatter_add": lambda x, out: torch.scatter_add(x, 0, INDEX % 3, x, out=out),
     "index_add": lambda x, out: torch.index_add(x, 0, INDEX % 3, x, out=out),
     "index_copy": lambda x, out: torch.index_copy(x, 0, INDEX % 3, x, out=out),
 }
@@ -173,14 +171,10 @@ def test_integers_that_must_lie_apart(name):
 COPYING = {
     "index_add": lambda x, i, s: torch.index_add(x, 0, i, s, out=x),
     "index_copy": lambda x, i, s: torch.index_copy(x, 0, i, s, out=x),
-    "index_reduce": lambda x, i, s: torch.index_reduce(
-        x, 0, i, s, "prod", out=x
-    ),
+    "index_reduce": lambda x, i, s: torch.index_reduce(x, 0, i, s, "prod", out=x),
     "scatter": lambda x, i, s: torch.scatter(x, 0, i, s, out=x),
     "scatter_add": lambda x, i, s: torch.scatter_add(x, 0, i, s, out=x),
-    "scatter_reduce": lambda x, i, s: torch.scatter_reduce(
-        x, 0, i, s, "sum", out=x
-    ),
+    "scatter_reduce": lambda x, i, s: torch.scatter_reduce(x, 0, i, s, "sum", out=x),
 }
 
 

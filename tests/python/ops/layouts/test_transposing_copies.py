@@ -8,13 +8,7 @@ import pytest
 import hotaru as torch
 
 # None of them fills its tiles; one has a dimension of 1, one few elements.
-SHAPES = [
-    (3, 5, 37, 50),
-    (1, 48, 9, 65),
-    (2, 3, 4, 5),
-    (1, 1, 300, 17),
-    (0, 8, 8, 8),
-]
+SHAPES = [(3, 5, 37, 50), (1, 48, 9, 65), (2, 3, 4, 5), (1, 1, 300, 17), (0, 8, 8, 8)]
 DTYPES = ["float32", "float64", "int32", "int64", "int16", "bool", "complex64"]
 
 
@@ -38,9 +32,7 @@ def test_into_parts_from_parts(dtype):
     want = np.zeros((2, 70, 50, 33), dtype)
     got = torch.from_numpy(want.copy())
     want[:, 3:60, 5:37] = x[:, 4:36, :, 7:64].transpose(0, 3, 1, 2)
-    got[:, 3:60, 5:37].copy_(
-        torch.from_numpy(x)[:, 4:36, :, 7:64].permute(0, 3, 1, 2)
-    )
+    got[:, 3:60, 5:37].copy_(torch.from_numpy(x)[:, 4:36, :, 7:64].permute(0, 3, 1, 2))
     assert np.array_equal(got.numpy(), want)
 
 

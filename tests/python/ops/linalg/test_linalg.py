@@ -12,9 +12,18 @@ L = torch.linalg
 DTYPES = (torch.float32, torch.float64, torch.complex64, torch.complex128)
 # Batches, wide, tall, a row, a column, no elements.
 SHAPES = (
-    (5, 5), (3, 7), (7, 3), (1, 4), (4, 1), (2, 3, 4, 3), (40, 33),
-    (0, 3), (3, 0), (2, 0, 0), (0, 3, 3),
-)  # fmt: skip
+    (5, 5),
+    (3, 7),
+    (7, 3),
+    (1, 4),
+    (4, 1),
+    (2, 3, 4, 3),
+    (40, 33),
+    (0, 3),
+    (3, 0),
+    (2, 0, 0),
+    (0, 3, 3),
+)
 SQUARE = ((1, 1), (4, 4), (2, 3, 3), (33, 33), (0, 0), (0, 2, 2))
 
 
@@ -72,9 +81,7 @@ def test_factors_of_any_matrix(shape, dtype):
         near(P @ low @ U, x)
         assert bool((low.abs() <= 1.5).all())  # pivots were the largest
         near(
-            torch.ormqr(
-                *torch.geqrf(x), L.qr(x, "complete")[0], transpose=True
-            ),
+            torch.ormqr(*torch.geqrf(x), L.qr(x, "complete")[0], transpose=True),
             torch.eye(m, dtype=dtype).expand(*shape[:-2], m, m),
         )
     P = L.pinv(x)
@@ -189,12 +196,22 @@ def some_of_all(x, s):
     """A number from each factorisation that is unique."""
     U, S, Vh = L.svd(x)
     return [
-        U @ Vh, S, L.eigh(s)[1].abs(), L.eigvalsh(s), L.lu(x)[1], L.pinv(x),
-        torch.matrix_exp(s * 0.1), L.eigvals(x).abs().sum(),
-        L.ldl_solve(*L.ldl_factor(s), x), L.matrix_norm(x, 2), L.cond(x),
-        L.lu_solve(*L.lu_factor(x), s), L.lstsq(x, s).solution,
-        L.householder_product(*torch.geqrf(x)), L.solve_ex(x, s)[0],
-    ]  # fmt: skip
+        U @ Vh,
+        S,
+        L.eigh(s)[1].abs(),
+        L.eigvalsh(s),
+        L.lu(x)[1],
+        L.pinv(x),
+        torch.matrix_exp(s * 0.1),
+        L.eigvals(x).abs().sum(),
+        L.ldl_solve(*L.ldl_factor(s), x),
+        L.matrix_norm(x, 2),
+        L.cond(x),
+        L.lu_solve(*L.lu_factor(x), s),
+        L.lstsq(x, s).solution,
+        L.householder_product(*torch.geqrf(x)),
+        L.solve_ex(x, s)[0],
+    ]
 
 
 def test_queued_and_graphed_equal_eager():

@@ -127,14 +127,10 @@ def test_systems(n, dtype):
         x = torch.linalg.solve(a, b)
         assert residual(a @ x, b) < bound(a) * torch.linalg.norm(x).item()
         left = torch.linalg.solve(a, b.mT, left=False)
-        assert residual(left @ a, b.mT) < (
-            bound(a) * torch.linalg.norm(left).item()
-        )
+        assert residual(left @ a, b.mT) < (bound(a) * torch.linalg.norm(left).item())
     eye = torch.eye(n, dtype=dtype)
     inverse = torch.linalg.inv(a)
-    assert residual(inverse @ a, eye) < (
-        bound(a) * torch.linalg.norm(inverse).item()
-    )
+    assert residual(inverse @ a, eye) < (bound(a) * torch.linalg.norm(inverse).item())
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -150,9 +146,7 @@ def test_triangular_systems(n, unit, upper, dtype):
     if unit:
         a.diagonal().fill_(1)
     for b in (operand((n, 1), dtype), operand((n, 37), dtype)):
-        x = torch.linalg.solve_triangular(
-            whole, b, upper=upper, unitriangular=unit
-        )
+        x = torch.linalg.solve_triangular(whole, b, upper=upper, unitriangular=unit)
         assert residual(a @ x, b) < bound(a) * torch.linalg.norm(x).item()
 
 
@@ -169,8 +163,7 @@ def test_determinants_of_permutations():
 
 @pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128], ids=str)
 @pytest.mark.parametrize(
-    ("m", "n", "k"),
-    [(1, 9, 9), (4, 8, 8), (5, 9, 8), (33, 70, 129), (64, 1, 50)],
+    ("m", "n", "k"), [(1, 9, 9), (4, 8, 8), (5, 9, 8), (33, 70, 129), (64, 1, 50)]
 )
 def test_complex_products(m, n, k, dtype):
     a, b = operand((m, k), dtype), operand((k, n), dtype, seed=1)
@@ -188,10 +181,7 @@ def test_complex_products(m, n, k, dtype):
     close(a.conj() @ b, a.numpy().conj().astype(complex) @ b.numpy())
     close(a @ b.mH.contiguous().mH, want)
     close(torch.addmm(c, a, b), want + c.numpy())
-    close(
-        torch.addmm(c, a, b, beta=2 - 1j, alpha=1j),
-        (2 - 1j) * c.numpy() + 1j * want,
-    )
+    close(torch.addmm(c, a, b, beta=2 - 1j, alpha=1j), (2 - 1j) * c.numpy() + 1j * want)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -210,8 +200,7 @@ def test_least_squares_by_both_ways(shape, dtype):
         assert torch.equal(by_qr.rank, by_svd.rank)
         for x, y, matrix in zip(by_qr.solution, by_svd.solution, a):
             largest = torch.linalg.norm(matrix, 2)
-            least = torch.linalg.svdvals(matrix)[: torch.linalg.matrix_rank(
-                matrix)][-1]  # fmt: skip
+            least = torch.linalg.svdvals(matrix)[: torch.linalg.matrix_rank(matrix)][-1]
             # Each is off by cond^2 at most (Higham, 20.1).
             eps = torch.finfo(dtype).eps * max(shape)
             off = 4 * eps * (largest / least).item() ** 2
@@ -235,12 +224,7 @@ def test_least_squares_of_almost_full_rank(shape, dtype):
     u = torch.linalg.qr(operand((shape[0], k), dtype)).Q
     v = torch.linalg.qr(operand((shape[1], k), dtype, 1)).Q
     b = operand((shape[0], 3), dtype, 2)
-    for least, rank in (
-        (0.5, k),
-        (2 * limit, k),
-        (limit / 2, k - 1),
-        (0, k - 1),
-    ):
+    for least, rank in ((0.5, k), (2 * limit, k), (limit / 2, k - 1), (0, k - 1)):
         values = torch.linspace(1, 0.5, k).to(u.real.dtype)
         values[-1] = least
         a = (u * values) @ v.mH

@@ -58,10 +58,7 @@ def test_a_preconditioner_saves_steps():
     torch.manual_seed(0)
     start = torch.randn(60, 3, dtype=torch.float64)
     errors = [
-        (
-            torch.lobpcg(a, X=start, iK=inverse, niter=5, largest=False)[0]
-            - wanted
-        )
+        (torch.lobpcg(a, X=start, iK=inverse, niter=5, largest=False)[0] - wanted)
         .abs()
         .max()
         for inverse in (torch.linalg.inv(a), None)

@@ -155,10 +155,23 @@ def test_threads_change_nothing():
 
 
 SHAPES = (
-    (1, 1), (2, 2), (3, 2), (2, 3), (31, 31), (32, 33), (33, 32), (34, 34),
-    (64, 64), (65, 66), (100, 60), (60, 100), (97, 5), (5, 97), (130, 130),
+    (1, 1),
+    (2, 2),
+    (3, 2),
+    (2, 3),
+    (31, 31),
+    (32, 33),
+    (33, 32),
+    (34, 34),
+    (64, 64),
+    (65, 66),
+    (100, 60),
+    (60, 100),
+    (97, 5),
+    (5, 97),
+    (130, 130),
     (257, 257),
-)  # fmt: skip
+)
 
 
 def with_singular_values(m, n, values, dtype):
@@ -189,9 +202,7 @@ RECTANGLES = {
     "zero": lambda m, n, dtype: torch.zeros(m, n, dtype=dtype),
     "identity": lambda m, n, dtype: torch.eye(m, n, dtype=dtype),
     "rank one": lambda m, n, dtype: torch.ones(m, n, dtype=dtype),
-    "repeated": lambda m, n, dtype: with_singular_values(
-        m, n, lambda i: i % 3, dtype
-    ),
+    "repeated": lambda m, n, dtype: with_singular_values(m, n, lambda i: i % 3, dtype),
     "clustered": lambda m, n, dtype: with_singular_values(
         m, n, lambda i: 1 + 1e-9 * i, dtype
     ),
@@ -199,9 +210,7 @@ RECTANGLES = {
         m, n, lambda i: 10.0 ** (i * (-30 / min(m, n))), dtype
     ),
     "graded": graded_rectangle,
-    "graded, reversed": lambda m, n, dtype: graded_rectangle(m, n, dtype).flip(
-        0, 1
-    ),
+    "graded, reversed": lambda m, n, dtype: graded_rectangle(m, n, dtype).flip(0, 1),
     "Jordan": lambda m, n, dtype: bidiagonal(
         m, n, lambda i: i * 0, lambda i: i * 0 + 1, dtype
     ),
@@ -252,9 +261,7 @@ def test_many_singular_vectors(dtype):
 def test_known_singular_values():
     # Values of the difference matrix: 2 sin(k pi / (2 (2 n + 1))), k odd.
     n = 200
-    a = bidiagonal(
-        n, n, lambda i: i * 0 + 1, lambda i: i * 0 - 1, torch.float64
-    )
+    a = bidiagonal(n, n, lambda i: i * 0 + 1, lambda i: i * 0 - 1, torch.float64)
     k = torch.arange(2 * n - 1, 0, -2).double()
     wanted = 2 * torch.sin(k * (math.pi / (2 * (2 * n + 1))))
     assert largest(L.svd(a)[1] - wanted) <= bound(n, a.dtype, 2.0)

@@ -21,10 +21,7 @@ SLACK = 1 if _C._simd_target_name() in ("AVX2", "AVX3") else 2
 
 def evenly(*ranges):
     return torch.cat(
-        [
-            torch.linspace(low, high, COUNT, dtype=torch.float64)
-            for low, high in ranges
-        ]
+        [torch.linspace(low, high, COUNT, dtype=torch.float64) for low, high in ranges]
     ).float()
 
 
@@ -176,17 +173,14 @@ def test_of_one_number(name):
 def test_of_two_numbers(name):
     f, x, y, limit, *size = TWO[name]
     count = min(len(x), len(y))
-    assert worst(f, x[:count], mixed(y[:count]), size=sum(size)) <= limit * (
-        SLACK
-    )
+    assert worst(f, x[:count], mixed(y[:count]), size=sum(size)) <= limit * (SLACK)
 
 
 def test_zeta_in_float64():
     """Where the series needs more terms than ten: sums of powers."""
     for x, q in ((20.0, 10.1), (40.0, 3.3), (12.5, 9.9), (2.0, 11.0)):
         got = torch.special.zeta(
-            torch.tensor(x, dtype=torch.float64),
-            torch.tensor(q, dtype=torch.float64),
+            torch.tensor(x, dtype=torch.float64), torch.tensor(q, dtype=torch.float64)
         ).item()
         terms = 3000
         want = math.fsum((q + k) ** -x for k in range(terms))

@@ -40,9 +40,7 @@ def test_floats_round_to_the_nearest_half_and_to_even(count):
         values = values[~np.isnan(values)]
         with np.errstate(over="ignore"):
             wanted = values.astype(np.float16)
-        assert (
-            bits_of(hotaru.tensor(values).half().numpy()) == bits_of(wanted)
-        ).all()
+        assert (bits_of(hotaru.tensor(values).half().numpy()) == bits_of(wanted)).all()
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
@@ -70,20 +68,14 @@ def test_angles_of_any_size(name, odd_one):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-@pytest.mark.parametrize(
-    "shape", [(1, 1, 1), (3, 5, 7), (64, 33, 40), (5, 0, 3)]
-)
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 5, 7), (64, 33, 40), (5, 0, 3)])
 @pytest.mark.parametrize("transposed", [False, True])
 def test_products_of_16_bit_floats_round_once(dtype, shape, transposed):
     m, k, n = shape
     hotaru.manual_seed(1)
     kind = getattr(hotaru, dtype)
     a = hotaru.randn(m, k).to(kind)
-    b = (
-        hotaru.randn(n, k).to(kind).t()
-        if transposed
-        else hotaru.randn(k, n).to(kind)
-    )
+    b = hotaru.randn(n, k).to(kind).t() if transposed else hotaru.randn(k, n).to(kind)
     bias = hotaru.randn(n).to(kind)
     exact = a.double() @ b.double()
     step = 2.0 ** (-11 if dtype == "float16" else -8)
@@ -95,9 +87,7 @@ def test_products_of_16_bit_floats_round_once(dtype, shape, transposed):
     assert (full.double() - wanted).abs().le(room).all()
     layer = hotaru.nn.functional.linear(a, b.t(), bias)
     wanted = exact + bias.double()
-    assert (
-        (layer.double() - wanted).abs().le(step * wanted.abs() + 1e-5 * k).all()
-    )
+    assert (layer.double() - wanted).abs().le(step * wanted.abs() + 1e-5 * k).all()
 
 
 def test_logarithms_of_any_float():

@@ -8,9 +8,11 @@ import hotaru as torch
 
 I, X = torch.tensor([3, 4]), torch.tensor([1.0, 3.0])
 SAME = [
-    ("multiply", "mul"), ("subtract", "sub"), ("divide", "div"),
+    ("multiply", "mul"),
+    ("subtract", "sub"),
+    ("divide", "div"),
     ("true_divide", "div"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "plain"), SAME)
@@ -31,10 +33,7 @@ def test_values_and_dtypes():
     assert torch.divide(X, 2).tolist() == [0.5, 1.5]
     assert torch.multiply(I, True).dtype == torch.int64
     assert I.multiply(1.5).dtype == torch.float32
-    assert torch.subtract(torch.tensor([5.0, 6.0]), 2, alpha=2).tolist() == [
-        1,
-        2,
-    ]
+    assert torch.subtract(torch.tensor([5.0, 6.0]), 2, alpha=2).tolist() == [1, 2]
     assert torch.subtract(2, X, alpha=2).tolist() == [0, -4]
 
 
@@ -115,15 +114,9 @@ def test_values_of_draws_by_a_generator():
             torch.randint_like(X, 5, generator=g),
         )
     ]
-    assert got == [
-        ["1.5410", "-0.2934"],
-        ["0.3074", "0.6341"],
-        ["2.0000", "3.0000"],
-    ]
+    assert got == [["1.5410", "-0.2934"], ["0.3074", "0.6341"], ["2.0000", "3.0000"]]
     high = torch.randint_like(X, torch.tensor(5), generator=g.manual_seed(0))
-    assert torch.equal(
-        high, torch.randint_like(X, 5, generator=g.manual_seed(0))
-    )
+    assert torch.equal(high, torch.randint_like(X, 5, generator=g.manual_seed(0)))
 
 
 def test_fill_by_a_tensor():

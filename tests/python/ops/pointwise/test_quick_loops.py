@@ -8,10 +8,29 @@ import pytest
 import hotaru as torch
 
 KINDS = np.array(
-    [0, -0.0, 1, -1, 2, -2, 0.5, 3, np.inf, -np.inf, np.nan, 1e-45, 1e-39,
-     -1e-39, 3.4e38, -3.4e38, 1.1754944e-38, 0.99999994, 1.0000001],
+    [
+        0,
+        -0.0,
+        1,
+        -1,
+        2,
+        -2,
+        0.5,
+        3,
+        np.inf,
+        -np.inf,
+        np.nan,
+        1e-45,
+        1e-39,
+        -1e-39,
+        3.4e38,
+        -3.4e38,
+        1.1754944e-38,
+        0.99999994,
+        1.0000001,
+    ],
     np.float32,
-)  # fmt: skip
+)
 
 
 def units(got: np.ndarray, wanted: np.ndarray) -> float:
@@ -74,10 +93,19 @@ def test_floats_become_whole_numbers(count):
     random = np.random.default_rng(count)
     values = (random.normal(size=count) * 1e9).astype(np.float32)
     odd = np.array(
-        [np.nan, np.inf, -np.inf, 2147483648.0, -2147483648.0, 2147483520.0,
-         -2147483904.0, -0.9, 0.9],
+        [
+            np.nan,
+            np.inf,
+            -np.inf,
+            2147483648.0,
+            -2147483648.0,
+            2147483520.0,
+            -2147483904.0,
+            -0.9,
+            0.9,
+        ],
         np.float32,
-    )  # fmt: skip
+    )
     values[: min(count, len(odd))] = odd[: min(count, len(odd))]
     least = np.iinfo(np.int32).min
     exact = np.trunc(values.astype(np.float64))
@@ -181,13 +209,12 @@ def test_transposed_convolutions_are_sums_of_patches(stride, padding):
     whole = np.zeros((2, 2, 5 * stride + 4, 6 * stride + 5))
     for i in range(6):
         for j in range(7):
-            whole[
-                :, :, i * stride : i * stride + 4, j * stride : j * stride + 5
-            ] += np.einsum("nc,cokl->nokl", x[:, :, i, j], w)
+            whole[:, :, i * stride : i * stride + 4, j * stride : j * stride + 5] += (
+                np.einsum("nc,cokl->nokl", x[:, :, i, j], w)
+            )
     wanted = whole[
-        :, :, padding : whole.shape[2] - padding,
-        padding : whole.shape[3] - padding,
-    ]  # fmt: skip
+        :, :, padding : whole.shape[2] - padding, padding : whole.shape[3] - padding
+    ]
     got = torch.nn.functional.conv_transpose2d(
         torch.tensor(x), torch.tensor(w), stride=stride, padding=padding
     )
@@ -228,18 +255,12 @@ def test_grids_are_sampled_alike_by_all_ways(channels, corners):
     grid[0, 0, :4, 0] = torch.tensor([-1.0, 1.0, float("nan"), float("inf")])
     for mode in ("bilinear", "nearest"):
         for padding in ("zeros", "border"):
-            way = {
-                "mode": mode,
-                "padding_mode": padding,
-                "align_corners": corners,
-            }
+            way = {"mode": mode, "padding_mode": padding, "align_corners": corners}
             wanted = sample(x.double(), grid.double(), **way).float()
             many = sample(x, grid, **way)
             assert torch.allclose(many, wanted, atol=3e-6, equal_nan=True)
             few = sample(x, grid[:, :2], **way)
-            assert torch.allclose(
-                few, wanted[:, :, :2], atol=3e-6, equal_nan=True
-            )
+            assert torch.allclose(few, wanted[:, :, :2], atol=3e-6, equal_nan=True)
 
 
 @pytest.mark.parametrize("width", [1, 7, 30, 65])
@@ -250,16 +271,11 @@ def test_padded_rows(width):
         got = torch.nn.functional.pad(t, pad, value=-5.0).numpy()
         left, right, top, bottom = pad
         cut = x[
-            :, max(0, -top) : 3 + min(0, bottom),
-            max(0, -left) : width + min(0, right),
-        ]  # fmt: skip
+            :, max(0, -top) : 3 + min(0, bottom), max(0, -left) : width + min(0, right)
+        ]
         wanted = np.pad(
             cut,
-            (
-                (0, 0),
-                (max(0, top), max(0, bottom)),
-                (max(0, left), max(0, right)),
-            ),
+            ((0, 0), (max(0, top), max(0, bottom)), (max(0, left), max(0, right))),
             constant_values=-5,
         )
         assert (got == wanted).all()
@@ -272,9 +288,7 @@ def test_positions_among_sorted_numbers(right):
         row = np.sort(random.integers(0, 60, size).astype(np.float32))
         values = random.integers(-2, 63, 1003).astype(np.float32)
         wanted = np.searchsorted(row, values, "right" if right else "left")
-        got = torch.searchsorted(
-            torch.tensor(row), torch.tensor(values), right=right
-        )
+        got = torch.searchsorted(torch.tensor(row), torch.tensor(values), right=right)
         assert (got.numpy() == wanted).all()
 
 
@@ -288,9 +302,7 @@ def test_a_vector_times_a_long_transposed_matrix(shape):
     wanted = (a.double() @ b.t().double()).float()
     assert torch.allclose(got, wanted, atol=2e-4)
     for j in (0, 1, columns - 1):
-        assert torch.allclose(
-            got[:, j : j + 1], a @ b[j : j + 1].t(), atol=1e-4
-        )
+        assert torch.allclose(got[:, j : j + 1], a @ b[j : j + 1].t(), atol=1e-4)
     assert torch.equal(got, a @ b.t())
 
 

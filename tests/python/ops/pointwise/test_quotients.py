@@ -112,8 +112,7 @@ def test_quotients_of_integers(bits):
         x, y = (torch.tensor(np.array(v, dtype)) for v in zip(*part))
         assert (x // y).tolist() == [a // b for a, b in part]
         assert (x % y).tolist() == [a % b for a, b in part]
-        cut = [abs(a) // abs(b) * (-1 if (a < 0) != (b < 0) else 1)
-               for a, b in part]  # fmt: skip
+        cut = [abs(a) // abs(b) * (-1 if (a < 0) != (b < 0) else 1) for a, b in part]
         assert torch.div(x, y, rounding_mode="trunc").tolist() == cut
         rest = [a - c * b for (a, b), c in zip(part, cut)]
         assert torch.fmod(x, y).tolist() == rest
@@ -214,10 +213,7 @@ def test_angles_of_complex_numbers():
     z = z.astype(np.complex64)
     z[:8] = [0, -0.0, 1, -1, 1j, -1j, complex(math.inf, 1), complex(-1, -0.0)]
     want = np.angle(z.astype(np.complex128))
-    for got in (
-        torch.tensor(z).angle(),
-        torch.tensor(z[None]).t().angle()[:, 0],
-    ):
+    for got in (torch.tensor(z).angle(), torch.tensor(z[None]).t().angle()[:, 0]):
         assert np.abs(got.numpy() - want).max() < 2.0**-21.5
         assert (np.signbit(got.numpy()) == np.signbit(want)).all()
     assert torch.tensor([complex(math.nan, 1)]).angle().isnan().all()

@@ -42,9 +42,7 @@ def test_bags(width, dtype):
 
     got = F.embedding_bag(rows, table, offsets, mode="sum", padding_idx=7)
     close(got, sums(kept), 40)
-    got = F.embedding_bag(
-        rows, table, offsets, mode="sum", per_sample_weights=factors
-    )
+    got = F.embedding_bag(rows, table, offsets, mode="sum", per_sample_weights=factors)
     close(got, sums(factors), 40)
     count = sums(kept)[:, :1] * 0
     for i, (a, b) in enumerate(zip(bounds, bounds[1:])):
@@ -131,8 +129,7 @@ def test_rows_of_one_value():
 def convolved(x, w, stride, dilation):
     """By taps, of an x that is padded already; groups apart."""
     sizes = [
-        (x.shape[i + 2] - dilation[i] * (w.shape[i + 2] - 1) - 1) // stride[i]
-        + 1
+        (x.shape[i + 2] - dilation[i] * (w.shape[i + 2] - 1) - 1) // stride[i] + 1
         for i in range(3)
     ]
     out = 0

@@ -79,9 +79,7 @@ def test_floats_are_near_the_doubles(name, low, high, units):
 def test_waves_of_floats_are_near_those_of_doubles(name, low, high):
     f = getattr(S, name)
     x = torch.linspace(low, high, 20011)
-    error = (f(x.double()) - f(x).double()).abs() / f(x.double()).abs().clamp(
-        min=1
-    )
+    error = (f(x.double()) - f(x).double()).abs() / f(x.double()).abs().clamp(min=1)
     assert error[~error.isnan()].max() < 2.0**-20, name
     assert error.isnan().sum() < 10, name
 
@@ -183,9 +181,7 @@ def test_strided_floats_are_those_of_rows():
 )
 def test_polynomials_do_not_depend_on_their_neighbours_degrees(name):
     f = getattr(S, name)
-    x = torch.cat(
-        [torch.linspace(-3, 3, 301), torch.tensor([-1.0, 0, 1, INF, NAN])]
-    )
+    x = torch.cat([torch.linspace(-3, 3, 301), torch.tensor([-1.0, 0, 1, INF, NAN])])
     for degree in (-1, 0, 1, 2, 5, 5.5, 8, 9, NAN):
         same = torch.full_like(x, degree)
         mixed = torch.stack([same, torch.arange(x.numel()) % 7.0], 1)

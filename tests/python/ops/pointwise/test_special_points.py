@@ -74,19 +74,11 @@ def test_complex_functions(name, dtype):
 
 @pytest.mark.parametrize("dtype", KINDS, ids=str)
 def test_log2_and_exp2_of_infinities(dtype):
-    z = [
-        0j,
-        complex(INF, 0),
-        complex(0, INF),
-        complex(INF, NAN),
-        complex(-INF, 0),
-    ]
+    z = [0j, complex(INF, 0), complex(0, INF), complex(INF, NAN), complex(-INF, 0)]
     got = torch.log2(torch.tensor(z, dtype=dtype)).tolist()
     want = ["-inf 0", "inf 0", "inf 2.266", "inf nan", "inf 4.532"]
     assert [f"{v.real:.4g} {v.imag:.4g}" for v in got] == want
-    got = torch.exp2(
-        torch.tensor([complex(INF, 0), complex(-INF, 1)], dtype=dtype)
-    )
+    got = torch.exp2(torch.tensor([complex(INF, 0), complex(-INF, 1)], dtype=dtype))
     assert got.tolist() == [complex(INF, 0), 0]
 
 
@@ -107,11 +99,17 @@ def test_nan_to_num_of_complex_parts():
 @pytest.mark.parametrize(
     ("value", "dtype"),
     [
-        (1e17, torch.float64), (1e30, torch.float32), (-1e30, torch.float32),
-        (3e38, torch.float32), (1.7e308, torch.float64), (5.0, torch.float32),
-        (6e4, torch.float16), (3e38, torch.bfloat16), (2.0**25, torch.float32),
+        (1e17, torch.float64),
+        (1e30, torch.float32),
+        (-1e30, torch.float32),
+        (3e38, torch.float32),
+        (1.7e308, torch.float64),
+        (5.0, torch.float32),
+        (6e4, torch.float16),
+        (3e38, torch.bfloat16),
+        (2.0**25, torch.float32),
     ],
-)  # fmt: skip
+)
 def test_histograms_of_one_value(value, dtype):
     x = torch.full((3,), value, dtype=dtype)
     got = torch.histc(x, 4)
@@ -150,9 +148,7 @@ def test_truncated_draws_end(options, dtype):
     before = signal.signal(signal.SIGALRM, give_up)
     signal.alarm(10)
     try:
-        t = torch.nn.init.trunc_normal_(
-            torch.empty(1000, dtype=dtype), **options
-        )
+        t = torch.nn.init.trunc_normal_(torch.empty(1000, dtype=dtype), **options)
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)

@@ -22,9 +22,12 @@ def mask_of(torch, kind, rows, keys, batch):
 @pytest.mark.parametrize("low", [False, True])
 @pytest.mark.parametrize(
     "shape",
-    [(2, 3, 3, 128, 140, 16, 24), (1, 4, 2, 300, 257, 33, 16),
-     (2, 2, 1, 131, 1100, 64, 64)],
-)  # fmt: skip
+    [
+        (2, 3, 3, 128, 140, 16, 24),
+        (1, 4, 2, 300, 257, 33, 16),
+        (2, 2, 1, 131, 1100, 64, 64),
+    ],
+)
 def test_as_in_double(hotaru, shape, low, kind):
     torch = hotaru
     torch.manual_seed(0)
@@ -38,16 +41,16 @@ def test_as_in_double(hotaru, shape, low, kind):
     mask = mask_of(torch, kind, rows, keys, batch)
 
     def results(dtype):
-        leaves = [
-            t.detach().to(dtype).requires_grad_() for t in (query, key, value)
-        ]
+        leaves = [t.detach().to(dtype).requires_grad_() for t in (query, key, value)]
         added = mask
         if mask is not None and mask.dtype != torch.bool:
             added = mask.bfloat16().to(dtype)
         y = torch.nn.functional.scaled_dot_product_attention(
-            *leaves, attn_mask=added, is_causal=kind == "causal",
+            *leaves,
+            attn_mask=added,
+            is_causal=kind == "causal",
             enable_gqa=heads != shared,
-        )  # fmt: skip
+        )
         y.backward(grad.to(dtype))
         return y, *(t.grad for t in leaves)
 
@@ -71,9 +74,7 @@ def test_second_derivatives(hotaru):
     def second(dtype):
         leaves = [t.to(dtype).requires_grad_() for t in small]
         y = torch.nn.functional.scaled_dot_product_attention(*leaves)
-        (first,) = torch.autograd.grad(
-            y.square().sum(), leaves[0], create_graph=True
-        )
+        (first,) = torch.autograd.grad(y.square().sum(), leaves[0], create_graph=True)
         return torch.autograd.grad(first.square().sum(), leaves)
 
     for one, other in zip(second(torch.float32), second(torch.float64)):

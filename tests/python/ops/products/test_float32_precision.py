@@ -183,9 +183,7 @@ def test_graphs_round_what_convolutions_read():
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
 @pytest.mark.parametrize(("inputs", "hidden"), [(48, 64), (33, 35)])
 @pytest.mark.parametrize("batch", [1, 3])
-def test_graphs_round_what_recurrent_layers_multiply(
-    kind, inputs, hidden, batch
-):
+def test_graphs_round_what_recurrent_layers_multiply(kind, inputs, hidden, batch):
     """On any processor: weights are halved. Gates and cells stay exact."""
     net = getattr(torch.nn, kind)(inputs, hidden).eval()
     x = torch.randn(12, batch, inputs)

@@ -77,9 +77,17 @@ def test_products_of_all_layouts_with_zero_points(m, kinds):
 @pytest.mark.parametrize("kinds", ["uu", "us", "su", "ss"])
 @pytest.mark.parametrize(
     ("m", "k", "n"),
-    [(4, 63, 20), (3, 65, 9), (8, 259, 5), (14, 130, 40), (27, 1027, 33),
-     (70, 4096, 35), (9, 4, 70), (12, 5, 3)],
-)  # fmt: skip
+    [
+        (4, 63, 20),
+        (3, 65, 9),
+        (8, 259, 5),
+        (14, 130, 40),
+        (27, 1027, 33),
+        (70, 4096, 35),
+        (9, 4, 70),
+        (12, 5, 3),
+    ],
+)
 def test_products_of_long_rows(m, k, n, kinds):
     rng = np.random.default_rng(k)
     check_layouts(rng, m, k, n, kinds)
@@ -114,10 +122,7 @@ def test_extremes_wrap_as_int32(m, value):
     dtype = np.uint8 if value == 255 else np.int8
     zero = 0 if value == 255 else 127
     # 255 * 255 * 70,000 is more than int32 holds.
-    a, b = (
-        np.full((m, 70_000), value, dtype),
-        np.full((70_000, 18), value, dtype),
-    )
+    a, b = (np.full((m, 70_000), value, dtype), np.full((70_000, 18), value, dtype))
     for left, right in ((a, b), (a, np.ascontiguousarray(b.T).T)):
         out = MATMUL(tensor(left), hotaru.from_numpy(right))
         np.testing.assert_array_equal(out.numpy(), expect_product(a, b))
@@ -127,10 +132,19 @@ def test_extremes_wrap_as_int32(m, value):
 
 @pytest.mark.parametrize(
     ("left", "right"),
-    [((4,), (4,)), ((4,), (4, 3)), ((2, 4), (4,)), ((2, 3, 4), (4, 5)),
-     ((2, 1, 3, 4), (5, 4, 2)), ((0, 4), (4, 3)), ((2, 0), (0, 3)),
-     ((0, 2, 3), (3, 4)), ((2, 3), (3, 0)), ((7, 2, 3), (7, 3, 4))],
-)  # fmt: skip
+    [
+        ((4,), (4,)),
+        ((4,), (4, 3)),
+        ((2, 4), (4,)),
+        ((2, 3, 4), (4, 5)),
+        ((2, 1, 3, 4), (5, 4, 2)),
+        ((0, 4), (4, 3)),
+        ((2, 0), (0, 3)),
+        ((0, 2, 3), (3, 4)),
+        ((2, 3), (3, 0)),
+        ((7, 2, 3), (7, 3, 4)),
+    ],
+)
 def test_shapes_are_those_of_matmul(left, right):
     rng = np.random.default_rng(0)
     a, b = draw(rng, left, "u"), draw(rng, right, "s")
@@ -145,9 +159,7 @@ def test_zero_points_of_batches():
     a, b = draw(rng, (2, 3, 4), "u"), draw(rng, (4, 5), "s")
     a_zero, b_zero = draw(rng, (2, 3, 1), "u"), draw(rng, (2, 1, 5), "s")
     out = MATMUL(*map(tensor, (a, b, a_zero, b_zero)))
-    expected = expect_product(
-        a, b, a_zero.astype(np.int64), b_zero.astype(np.int64)
-    )
+    expected = expect_product(a, b, a_zero.astype(np.int64), b_zero.astype(np.int64))
     np.testing.assert_array_equal(out.numpy(), expected)
     one_a_row = MATMUL(*map(tensor, (a, b, a_zero[0, :, 0])))
     np.testing.assert_array_equal(
@@ -181,18 +193,28 @@ def test_halves_round_to_even_and_results_saturate():
     parts = sums[None, :] // 5 + (np.arange(5)[:, None] < sums % 5)
     for zero in (np.uint8(3), np.int8(-3)):
         out = QMATMUL(
-            tensor(a), tensor(np.float32(1)), None,
-            tensor(parts.astype(np.int8)), tensor(np.float32(1)), None,
-            tensor(np.float32(2)), tensor(zero),
-        )  # fmt: skip
+            tensor(a),
+            tensor(np.float32(1)),
+            None,
+            tensor(parts.astype(np.int8)),
+            tensor(np.float32(1)),
+            None,
+            tensor(np.float32(2)),
+            tensor(zero),
+        )
         expected = rounded(sums * np.float32(0.5), zero, zero.dtype)
         np.testing.assert_array_equal(out.numpy()[0], expected)
     for scale in (1e30, -1e30):
         out = QMATMUL(
-            tensor(a), tensor(np.float32(scale)), None,
-            tensor(parts.astype(np.int8)), tensor(np.float32(1)), None,
-            tensor(np.float32(1)), tensor(np.uint8(0)),
-        )  # fmt: skip
+            tensor(a),
+            tensor(np.float32(scale)),
+            None,
+            tensor(parts.astype(np.int8)),
+            tensor(np.float32(1)),
+            None,
+            tensor(np.float32(1)),
+            tensor(np.uint8(0)),
+        )
         expected = np.where(sums * scale > 0, 255, 0)
         np.testing.assert_array_equal(out.numpy()[0], expected)
 
@@ -201,13 +223,11 @@ def expect_conv(x, w, x_zero, w_zero, stride, begin, end, dilation, groups):
     """Window by window, in int64."""
     dims = w.ndim - 2
     x = np.pad(
-        x.astype(np.int64) - x_zero,
-        [(0, 0), (0, 0), *zip(begin, end, strict=True)],
+        x.astype(np.int64) - x_zero, [(0, 0), (0, 0), *zip(begin, end, strict=True)]
     )
     w = w.astype(np.int64) - w_zero.reshape(-1, *[1] * (dims + 1))
     size = [
-        (x.shape[d + 2] - (w.shape[d + 2] - 1) * dilation[d] - 1) // stride[d]
-        + 1
+        (x.shape[d + 2] - (w.shape[d + 2] - 1) * dilation[d] - 1) // stride[d] + 1
         for d in range(dims)
     ]
     out = np.zeros((x.shape[0], w.shape[0], *size), np.int64)
@@ -241,28 +261,26 @@ def test_convolutions_of_any_window(seed):
     size = [
         max(s, (k - 1) * d + 1 - b - e)
         for s, k, d, b, e in zip(
-            few(1, {1: 60, 2: 24, 3: 9}[dims]), kernel, dilation, begin, end,
+            few(1, {1: 60, 2: 24, 3: 9}[dims]),
+            kernel,
+            dilation,
+            begin,
+            end,
             strict=True,
         )
-    ]  # fmt: skip
+    ]
     kinds = rng.choice(["u", "s"], 3)
     x = draw(rng, (2, channels * groups, *size), kinds[0])
     w = draw(rng, (outputs, channels, *kernel), kinds[1])
     x_zero = draw(rng, (), kinds[0])
     w_zero = draw(rng, (outputs if seed % 2 else 1,), kinds[1])
     window = stride, begin, end, dilation, groups
-    sums = expect_conv(
-        x, w, x_zero.astype(np.int64), w_zero.astype(np.int64), *window
-    )
+    sums = expect_conv(x, w, x_zero.astype(np.int64), w_zero.astype(np.int64), *window)
     given = [tensor(t) for t in (x, w, x_zero, w_zero)]
     np.testing.assert_array_equal(CONV(*given, *window).numpy(), sums)
     # x and w where other memory lies in between.
-    apart = [
-        hotaru.stack([t, t], -1).select(-1, 1) for t in (given[0], given[1])
-    ]
-    np.testing.assert_array_equal(
-        CONV(*apart, *given[2:], *window).numpy(), sums
-    )
+    apart = [hotaru.stack([t, t], -1).select(-1, 1) for t in (given[0], given[1])]
+    np.testing.assert_array_equal(CONV(*apart, *given[2:], *window).numpy(), sums)
 
     bias = rng.integers(-3000, 3000, outputs).astype(np.int32)
     w_scale = rng.random(outputs if seed % 2 else 1).astype(np.float32)
@@ -271,23 +289,38 @@ def test_convolutions_of_any_window(seed):
     shape = (-1, *[1] * dims)
     scale = (x_scale * w_scale / y_scale).reshape(shape)
     expected = rounded(
-        (sums + bias.reshape(shape)).astype(np.float32) * scale,
-        zero,
-        DTYPES[kinds[2]],
+        (sums + bias.reshape(shape)).astype(np.float32) * scale, zero, DTYPES[kinds[2]]
     )
     out = QCONV(
-        given[0], tensor(x_scale), given[2], given[1], tensor(w_scale),
-        given[3], tensor(y_scale), tensor(zero), tensor(bias), *window,
-    )  # fmt: skip
+        given[0],
+        tensor(x_scale),
+        given[2],
+        given[1],
+        tensor(w_scale),
+        given[3],
+        tensor(y_scale),
+        tensor(zero),
+        tensor(bias),
+        *window,
+    )
     np.testing.assert_array_equal(out.numpy(), expected)
 
 
 @pytest.mark.parametrize("kinds", ["us", "uu", "ss"])
 @pytest.mark.parametrize(
     ("channels", "kernel", "stride", "dilation"),
-    [(3, 7, 2, 1), (1, 7, 1, 1), (1, 9, 3, 2), (5, 3, 2, 1), (6, 1, 1, 1),
-     (7, 5, 1, 2), (8, 3, 3, 1), (33, 3, 1, 1), (2, 11, 4, 1)],
-)  # fmt: skip
+    [
+        (3, 7, 2, 1),
+        (1, 7, 1, 1),
+        (1, 9, 3, 2),
+        (5, 3, 2, 1),
+        (6, 1, 1, 1),
+        (7, 5, 1, 2),
+        (8, 3, 3, 1),
+        (33, 3, 1, 1),
+        (2, 11, 4, 1),
+    ],
+)
 def test_graphs_pack_windows_of_words_that_are_not_full(
     channels, kernel, stride, dilation, kinds
 ):
@@ -313,9 +346,7 @@ def test_graphs_pack_windows_of_words_that_are_not_full(
 
 
 @pytest.mark.parametrize("kinds", ["us", "uu", "su", "ss"])
-@pytest.mark.parametrize(
-    "kernel", [(1, 3), (3, 3), (5, 9), (2, 4), (3,), (2, 3, 5)]
-)
+@pytest.mark.parametrize("kernel", [(1, 3), (3, 3), (5, 9), (2, 4), (3,), (2, 3, 5)])
 def test_channels_alone_by_lines(kernel, kinds):
     """One and two outputs a channel, steps of one, two and three, widths beside
     what is computed at a time, padding on one side and beyond the picture.
@@ -323,35 +354,45 @@ def test_channels_alone_by_lines(kernel, kinds):
     rng = np.random.default_rng(len(kernel) * kernel[-1])
     dims = len(kernel)
     for width, step, begin, end, outputs in (
-        (9, 1, 0, 0, 1), (16, 1, 1, 2, 2), (17, 2, 3, 0, 1), (40, 2, 0, 4, 1),
-        (31, 1, 20, 1, 1), (50, 3, 1, 1, 1), (64, 2, 1, 1, 5),
-    ):  # fmt: skip
+        (9, 1, 0, 0, 1),
+        (16, 1, 1, 2, 2),
+        (17, 2, 3, 0, 1),
+        (40, 2, 0, 4, 1),
+        (31, 1, 20, 1, 1),
+        (50, 3, 1, 1, 1),
+        (64, 2, 1, 1, 5),
+    ):
         x = draw(rng, (2, 3, *[6] * (dims - 1), width), kinds[0])
         w = draw(rng, (3 * outputs, 1, *kernel), kinds[1])
         window = [step] * dims, [begin] * dims, [end] * dims, [1] * dims, 3
         for w_zero in (draw(rng, (len(w),), kinds[1]), np.zeros(1, w.dtype)):
-            out = CONV(tensor(x), tensor(w), tensor(np.array(77, x.dtype)),
-                       tensor(w_zero), *window)  # fmt: skip
+            out = CONV(
+                tensor(x),
+                tensor(w),
+                tensor(np.array(77, x.dtype)),
+                tensor(w_zero),
+                *window,
+            )
             np.testing.assert_array_equal(
-                out.numpy(),
-                expect_conv(x, w, 77, w_zero.astype(np.int64), *window),
+                out.numpy(), expect_conv(x, w, 77, w_zero.astype(np.int64), *window)
             )
             scaled = QCONV(
-                tensor(x), tensor(np.float32(0.1)),
-                tensor(np.array(77, x.dtype)), tensor(w),
-                tensor(np.full(len(w_zero), 0.2, np.float32)), tensor(w_zero),
-                tensor(np.float32(9)), tensor(np.uint8(100)),
-                tensor(np.arange(len(w), dtype=np.int32)), *window,
-            )  # fmt: skip
+                tensor(x),
+                tensor(np.float32(0.1)),
+                tensor(np.array(77, x.dtype)),
+                tensor(w),
+                tensor(np.full(len(w_zero), 0.2, np.float32)),
+                tensor(w_zero),
+                tensor(np.float32(9)),
+                tensor(np.uint8(100)),
+                tensor(np.arange(len(w), dtype=np.int32)),
+                *window,
+            )
             bias = np.arange(len(w)).reshape(-1, *[1] * dims)
             scale = np.float32(0.1) * np.float32(0.2) / np.float32(9)
             np.testing.assert_array_equal(
                 scaled.numpy(),
-                rounded(
-                    (out.numpy() + bias).astype(np.float32) * scale,
-                    100,
-                    np.uint8,
-                ),
+                rounded((out.numpy() + bias).astype(np.float32) * scale, 100, np.uint8),
             )
 
 
@@ -359,10 +400,13 @@ def test_deep_convolutions_in_bands_on_two_threads():
     rng = np.random.default_rng(0)
     before = hotaru.get_num_threads()
     for size, channels, outputs, kernel in (
-        ((9, 9), 300, 40, (3, 3)), ((120, 130), 20, 9, (3, 3)),
-        ((4000,), 33, 12, (5,)), ((7, 7), 96, 130, (1, 1)),
-        ((7, 9), 260, 200, (3, 3)), ((11, 70), 300, 90, (3, 3)),
-    ):  # fmt: skip
+        ((9, 9), 300, 40, (3, 3)),
+        ((120, 130), 20, 9, (3, 3)),
+        ((4000,), 33, 12, (5,)),
+        ((7, 7), 96, 130, (1, 1)),
+        ((7, 9), 260, 200, (3, 3)),
+        ((11, 70), 300, 90, (3, 3)),
+    ):
         x, w = (
             draw(rng, (1, channels, *size), "u"),
             draw(rng, (outputs, channels, *kernel), "s"),
@@ -381,9 +425,16 @@ def test_windows_that_reach_far_beyond_the_picture():
     x, w = np.array([[[5]]], np.uint8), np.array([[[2, 3]]], np.int8)
     for dilation, begin, end in ((100_000, 100_000, 0), (100_000, 0, 100_000)):
         out = CONV(
-            tensor(x), tensor(w), tensor(np.uint8(1)), None,
-            [1], [begin], [end], [dilation], 1,
-        )  # fmt: skip
+            tensor(x),
+            tensor(w),
+            tensor(np.uint8(1)),
+            None,
+            [1],
+            [begin],
+            [end],
+            [dilation],
+            1,
+        )
         assert out.tolist() == [[[12 if begin else 8]]]
 
 
@@ -394,9 +445,8 @@ def test_no_elements():
     assert CONV(x, w, None, None, *window).shape == (0, 2, 2, 2)
     # Sums of no channels are zero.
     out = CONV(
-        hotaru.zeros(1, 0, 4, 4, dtype=hotaru.uint8), w[:, :0], None, None,
-        *window,
-    )  # fmt: skip
+        hotaru.zeros(1, 0, 4, 4, dtype=hotaru.uint8), w[:, :0], None, None, *window
+    )
     assert out.shape == (1, 2, 2, 2)
     assert not out.any()
 
@@ -423,22 +473,10 @@ def convolve(w, stride=1, begin=0, end=0):
             lambda: MATMUL(byte(2, 3), byte(3, 2), byte(3)),
             "should be one number or one for each row of 2",
         ),
-        (
-            lambda: convolve(byte(2, 3, 1)),
-            "do not fit 1 groups",
-        ),
-        (
-            lambda: convolve(byte(2, 2, 5)),
-            "a window of 5 does not fit into 4",
-        ),
-        (
-            lambda: convolve(byte(2, 2, 2), begin=2**62, end=2**62),
-            "too large",
-        ),
-        (
-            lambda: convolve(byte(2, 2, 2), stride=0),
-            "should be positive",
-        ),
+        (lambda: convolve(byte(2, 3, 1)), "do not fit 1 groups"),
+        (lambda: convolve(byte(2, 2, 5)), "a window of 5 does not fit into 4"),
+        (lambda: convolve(byte(2, 2, 2), begin=2**62, end=2**62), "too large"),
+        (lambda: convolve(byte(2, 2, 2), stride=0), "should be positive"),
     ],
 )
 def test_what_is_refused(call, text):

@@ -34,9 +34,7 @@ def test_products_wrap_as_numpys(dtype, shape):
     a, b, c = (draw(random, dtype, *s) for s in ((m, k), (k, n), (m, n)))
     with np.errstate(over="ignore"):
         wanted = a @ b
-        added = (c * np.array(3, dtype) + wanted * np.array(2, dtype)).astype(
-            dtype
-        )
+        added = (c * np.array(3, dtype) + wanted * np.array(2, dtype)).astype(dtype)
     for left in layouts(a):
         for right in layouts(b):
             assert (left @ right).numpy().tolist() == wanted.tolist()
@@ -51,9 +49,7 @@ def test_batches_vectors_and_nothing(dtype):
     with np.errstate(over="ignore"):
         wanted = a @ b
         column = a[0] @ b[0, :, 0]
-    assert (torch.tensor(a) @ torch.tensor(b)).numpy().tolist() == (
-        wanted.tolist()
-    )
+    assert (torch.tensor(a) @ torch.tensor(b)).numpy().tolist() == (wanted.tolist())
     got = torch.tensor(a[0]) @ torch.tensor(b[0])[:, 0]
     assert got.numpy().tolist() == column.tolist()
     kind = torch.tensor(a).dtype

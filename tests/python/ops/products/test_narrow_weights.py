@@ -63,12 +63,7 @@ def test_int8_by_every_number_of_rows(m, dtype):
 def test_int4_by_every_number_of_rows(m, dtype):
     torch.manual_seed(m)
     # Whole blocks of 64 rows, a rest, a rest alone; groups of every size.
-    for n, k, group in (
-        (64, 32, 32),
-        (16, 64, 64),
-        (208, 256, 128),
-        (128, 512, 256),
-    ):
+    for n, k, group in ((64, 32, 32), (16, 64, 64), (208, 256, 128), (128, 512, 256)):
         case = int4_case(n, k, dtype, group)
         check(*case, torch.randn(m, k).to(dtype))
 

@@ -90,9 +90,7 @@ def test_graphs_pack_weights_and_round_once(m, dtype):
             check(plain, x, w)
             want = (x.double() @ w.double()) * 0.5 + more.double()
             unit = HALF_UNIT[dtype]
-            assert (
-                (rest.double() - want).abs() <= unit * (3 + want.abs())
-            ).all()
+            assert ((rest.double() - want).abs() <= unit * (3 + want.abs())).all()
             assert (above >= 0).all()
             assert (above > 0).any()
             with torch.no_grad():
@@ -109,9 +107,7 @@ def test_autocast_rounds_weights_once():
             y = layer(x)
     for _ in range(2):
         graph.replay()
-        assert torch.allclose(
-            y.float(), want.float(), rtol=2.0**-7, atol=2.0**-8
-        )
+        assert torch.allclose(y.float(), want.float(), rtol=2.0**-7, atol=2.0**-8)
         with torch.no_grad():
             layer.weight.neg_()
             layer.bias.neg_()

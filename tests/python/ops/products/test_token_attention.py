@@ -9,11 +9,7 @@ import hotaru as torch
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 # Sums of floats, and one rounding of the result.
-LIMITS = {
-    torch.float32: 2.0**-18,
-    torch.bfloat16: 2.0**-8,
-    torch.float16: 2.0**-10,
-}
+LIMITS = {torch.float32: 2.0**-18, torch.bfloat16: 2.0**-8, torch.float16: 2.0**-10}
 
 
 def reference(q, k, v, mask=None, scale=None):
@@ -87,10 +83,7 @@ def test_shared_heads_strides_and_fewer_dimensions():
     inside = torch.randn(2, 33, 2, 24).transpose(1, 2)  # heads within rows
     got = check(q, inside, v, enable_gqa=True)
     assert torch.equal(
-        got,
-        F.scaled_dot_product_attention(
-            q, inside.contiguous(), v, enable_gqa=True
-        ),
+        got, F.scaled_dot_product_attention(q, inside.contiguous(), v, enable_gqa=True)
     )
     check(q[0], k[0].repeat_interleave(4, 0), v[0].repeat_interleave(4, 0))
     check(q[0, 0], k[0, 0], v[0, 0])

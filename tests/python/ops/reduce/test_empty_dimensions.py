@@ -21,9 +21,15 @@ def test_channel_shuffle_keeps_the_graph(shape):
 
 
 NORMS = [
-    (2, (0, 3)), (2, (3, 0)), (1, (3, 0)), (1, (0, 3)), (INF, (0, 3)),
-    (INF, (3, 0)), ("fro", (0, 3)), ("nuc", (3, 0)),
-]  # fmt: skip
+    (2, (0, 3)),
+    (2, (3, 0)),
+    (1, (3, 0)),
+    (1, (0, 3)),
+    (INF, (0, 3)),
+    (INF, (3, 0)),
+    ("fro", (0, 3)),
+    ("nuc", (3, 0)),
+]
 
 
 @pytest.mark.parametrize(("order", "shape"), NORMS)
@@ -76,9 +82,7 @@ def test_margin_losses_of_no_samples(reduction, value):
 @pytest.mark.parametrize("shape", [(0, 2, 3), (4, 0, 3)])
 def test_ctc_of_nothing_is_refused(shape):
     steps, batch, _ = shape
-    with pytest.raises(
-        RuntimeError, match="log_probs tensor must not be empty"
-    ):
+    with pytest.raises(RuntimeError, match="log_probs tensor must not be empty"):
         F.ctc_loss(
             torch.zeros(shape),
             torch.ones(batch, 2, dtype=torch.long),
@@ -87,11 +91,7 @@ def test_ctc_of_nothing_is_refused(shape):
         )
 
 
-TRANSPOSED = {
-    1: F.conv_transpose1d,
-    2: F.conv_transpose2d,
-    3: F.conv_transpose3d,
-}
+TRANSPOSED = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: F.conv_transpose3d}
 
 
 @pytest.mark.parametrize("dims", TRANSPOSED)
@@ -106,9 +106,7 @@ def test_transposed_convolutions_without_a_kernel(dims, weight):
 def test_index_reduce_of_other_shapes():
     a = torch.zeros(2, 3)
     for source in (torch.zeros(2, 0), torch.zeros(2, 2)):
-        with pytest.raises(
-            RuntimeError, match="source tensor shape must match"
-        ):
+        with pytest.raises(RuntimeError, match="source tensor shape must match"):
             a.index_reduce(0, torch.arange(2), source, "prod")
 
 

@@ -32,12 +32,8 @@ def test_rows_with_numbers_that_are_not_finite(dtype, odd):
                     assert number == want(row)
 
 
-@pytest.mark.parametrize(
-    "dtype", [*DTYPES, torch.int16, torch.int32, torch.int64]
-)
-@pytest.mark.parametrize(
-    "shape", [(2, 8), (7, 9), (40, 513), (3, 1100), (5, 3)]
-)
+@pytest.mark.parametrize("dtype", [*DTYPES, torch.int16, torch.int32, torch.int64])
+@pytest.mark.parametrize("shape", [(2, 8), (7, 9), (40, 513), (3, 1100), (5, 3)])
 @pytest.mark.parametrize("largest", [True, False])
 def test_columns_as_rows_of_the_transpose(dtype, shape, largest):
     """Columns side by side go by whole rows, those of a copy line by line."""
@@ -58,9 +54,7 @@ def test_columns_as_rows_of_the_transpose(dtype, shape, largest):
         assert torch.equal(getattr(of, "arg" + name)(dim), rows)
     both = getattr(whole, "arg" + name)(1)
     assert torch.equal(both[0], rows)
-    assert torch.equal(
-        both[1], getattr(x.flip(0).contiguous(), "arg" + name)(0)
-    )
+    assert torch.equal(both[1], getattr(x.flip(0).contiguous(), "arg" + name)(0))
     # Results of other strides
     values = torch.empty(1, 2 * shape[1]).to(dtype)[:, ::2]
     places = torch.empty(1, 2 * shape[1], dtype=torch.int64)[:, ::2]

@@ -38,8 +38,7 @@ def grid(dims, **options):
 def written(f, *sizes):
     """Applies f to zeros and ones, as a function of the dtype."""
     return lambda dtype: f(
-        torch.zeros(*(1, *sizes), dtype=dtype),
-        torch.ones(*(N, *sizes), dtype=dtype),
+        torch.zeros(*(1, *sizes), dtype=dtype), torch.ones(*(N, *sizes), dtype=dtype)
     )
 
 
@@ -82,9 +81,7 @@ BACKWARD = {
         lambda x: (x * torch.eye(1, N, dtype=dtype)[0]).cummax(0)[0], N
     )(dtype)[0],
     "max_pool": peak(2500, 1, 1, N),
-    "adaptive_max_pool": gradient(
-        lambda x: F.adaptive_max_pool1d(x, N), 1, 1, 1
-    ),
+    "adaptive_max_pool": gradient(lambda x: F.adaptive_max_pool1d(x, N), 1, 1, 1),
     "replicating pad": gradient(
         lambda x: F.pad(x, (N - 1, 0), mode="replicate"), 1, 1, 1
     ),
@@ -94,9 +91,7 @@ BACKWARD = {
     "grid": gradient(grid(2), 1, 1, 1, 1),
     "grid of volumes": gradient(grid(3), 1, 1, 1, 1, 1),
     "nearest grid": gradient(grid(2, mode="nearest"), 1, 1, 1, 1),
-    "cubic grid": gradient(
-        grid(2, mode="bicubic", padding_mode="border"), 1, 1, 1, 1
-    ),
+    "cubic grid": gradient(grid(2, mode="bicubic", padding_mode="border"), 1, 1, 1, 1),
     "bias": lambda dtype: gradient(
         lambda b: F.linear(
             torch.ones(N, 2, dtype=dtype), torch.ones(3, 2, dtype=dtype), b
@@ -110,36 +105,24 @@ FORWARD = {
     "scatter_add of columns": written(
         lambda y, x: y.scatter_add(0, ZEROS[:, None].expand(N, 2), x), 2
     ),
-    "scatter_add along rows": lambda dtype: torch.zeros(
-        2, 1, dtype=dtype
-    ).scatter_add(1, ZEROS.expand(2, N), torch.ones(2, N, dtype=dtype)),
-    "scatter_reduce": written(
-        lambda y, x: y.scatter_reduce(0, ZEROS, x, "sum")
+    "scatter_add along rows": lambda dtype: torch.zeros(2, 1, dtype=dtype).scatter_add(
+        1, ZEROS.expand(2, N), torch.ones(2, N, dtype=dtype)
     ),
-    "scatter with add": written(
-        lambda y, x: y.scatter(0, ZEROS, x, reduce="add")
-    ),
-    "scatter of a number": written(
-        lambda y, x: y.scatter(0, ZEROS, 1.0, reduce="add")
-    ),
+    "scatter_reduce": written(lambda y, x: y.scatter_reduce(0, ZEROS, x, "sum")),
+    "scatter with add": written(lambda y, x: y.scatter(0, ZEROS, x, reduce="add")),
+    "scatter of a number": written(lambda y, x: y.scatter(0, ZEROS, 1.0, reduce="add")),
     "mean": written(
-        lambda y, x: y.scatter_reduce(
-            0, ZEROS, x * 3, "mean", include_self=False
-        )
+        lambda y, x: y.scatter_reduce(0, ZEROS, x * 3, "mean", include_self=False)
     ),
     "product": written(
-        lambda y, x: (y + 1).scatter_reduce(
-            0, ZEROS[:200], x[:200] * 1.015625, "prod"
-        )
+        lambda y, x: (y + 1).scatter_reduce(0, ZEROS[:200], x[:200] * 1.015625, "prod")
     ),
     "index_add": written(lambda y, x: y.index_add(0, ZEROS, x)),
     "index_add of rows": written(lambda y, x: y.index_add(0, ZEROS, x), 2),
     "index_reduce": written(
         lambda y, x: y.index_reduce(0, ZEROS, x * 3, "mean", include_self=False)
     ),
-    "index_put": written(
-        lambda y, x: y.index_put((ZEROS,), x, accumulate=True)
-    ),
+    "index_put": written(lambda y, x: y.index_put((ZEROS,), x, accumulate=True)),
     "index_put of rows": written(
         lambda y, x: y.index_put((ZEROS,), x, accumulate=True), 3
     ),
@@ -151,9 +134,7 @@ FORWARD = {
         lambda y, x: torch.sparse_coo_tensor(ZEROS[None], x, (1,)).to_dense()
     ),
     "coalesce": written(
-        lambda y, x: (
-            torch.sparse_coo_tensor(ZEROS[None], x, (1,)).coalesce().values()
-        )
+        lambda y, x: torch.sparse_coo_tensor(ZEROS[None], x, (1,)).coalesce().values()
     ),
     "dense and sparse": written(
         lambda y, x: y + torch.sparse_coo_tensor(ZEROS[None], x, (1,))
@@ -187,9 +168,7 @@ def test_a_few_of_many_rows(dtype):
     want[19_999] += 1
     assert torch.equal(got, want)
     gaps = torch.zeros(6, 4, dtype=dtype)
-    gaps[:, ::2].index_add_(
-        0, index.clamp(max=5), torch.ones(3, 2, dtype=dtype)
-    )
+    gaps[:, ::2].index_add_(0, index.clamp(max=5), torch.ones(3, 2, dtype=dtype))
     assert gaps.sum(1).tolist() == [0, 0, 0, 0, 0, 6]
     assert gaps[:, 1::2].sum() == 0
 

@@ -14,13 +14,7 @@ REDUCTIONS = {
     "max": lambda x: x.max(0)[0],
     "min": lambda x: x.min(0)[0],
 }
-EMPTY = {
-    "sum": 0.0,
-    "mean": math.nan,
-    "prod": 1.0,
-    "max": -math.inf,
-    "min": math.inf,
-}
+EMPTY = {"sum": 0.0, "mean": math.nan, "prod": 1.0, "max": -math.inf, "min": math.inf}
 
 
 def expected(x, reduce):
@@ -102,8 +96,6 @@ def test_what_is_refused():
     with pytest.raises(RuntimeError, match="must be either sum, prod, mean"):
         torch.segment_reduce(x, "median", lengths=torch.tensor([6]))
     with pytest.raises(RuntimeError, match="axis to be the last dimension of"):
-        torch.segment_reduce(
-            x.reshape(2, 3), "sum", lengths=torch.tensor([[3], [3]])
-        )
+        torch.segment_reduce(x.reshape(2, 3), "sum", lengths=torch.tensor([[3], [3]]))
     with pytest.raises(NotImplementedError, match="not implemented for 'Int'"):
         torch.segment_reduce(x.int(), "sum", lengths=torch.tensor([6]))

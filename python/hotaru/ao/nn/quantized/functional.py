@@ -8,12 +8,29 @@ from ...._quantized import products
 from ....nn import functional as F
 
 __all__ = [
-    "adaptive_avg_pool2d", "adaptive_avg_pool3d", "avg_pool2d", "avg_pool3d",
-    "celu", "clamp", "conv1d", "conv2d", "conv3d", "elu", "hardsigmoid",
-    "hardswish", "hardtanh", "interpolate", "leaky_relu", "linear",
-    "max_pool1d", "max_pool2d", "threshold", "upsample", "upsample_bilinear",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "celu",
+    "clamp",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "elu",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "interpolate",
+    "leaky_relu",
+    "linear",
+    "max_pool1d",
+    "max_pool2d",
+    "threshold",
+    "upsample",
+    "upsample_bilinear",
     "upsample_nearest",
-]  # fmt: skip
+]
 
 
 def _quantized_alone(name: str):
@@ -74,9 +91,12 @@ def hardswish(input, scale: float, zero_point: int):
 
 
 def leaky_relu(
-    input, negative_slope: float = 0.01, inplace: bool = False, scale=None,
+    input,
+    negative_slope: float = 0.01,
+    inplace: bool = False,
+    scale=None,
     zero_point=None,
-):  # fmt: skip
+):
     """A leaky rectifier, with a scale of the output or that of the input."""
     if scale is None or zero_point is None:
         return F.leaky_relu(input, negative_slope)

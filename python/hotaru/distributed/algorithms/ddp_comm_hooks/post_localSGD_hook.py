@@ -24,9 +24,12 @@ class PostLocalSGDState:
     """
 
     def __init__(
-        self, process_group, subgroup, start_localSGD_iter: int,
+        self,
+        process_group,
+        subgroup,
+        start_localSGD_iter: int,
         post_local_gradient_allreduce: bool = True,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.process_group = process_group
         self.subgroup = subgroup
         self.start_localSGD_iter = start_localSGD_iter

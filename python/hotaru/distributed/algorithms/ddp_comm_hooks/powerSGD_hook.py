@@ -27,13 +27,18 @@ class PowerSGDState:
     """
 
     def __init__(
-        self, process_group, matrix_approximation_rank: int = 1,
-        start_powerSGD_iter: int = 1000, min_compression_rate: float = 2,
-        use_error_feedback: bool = True, warm_start: bool = True,
-        orthogonalization_epsilon: float = 0, random_seed: int = 0,
+        self,
+        process_group,
+        matrix_approximation_rank: int = 1,
+        start_powerSGD_iter: int = 1000,
+        min_compression_rate: float = 2,
+        use_error_feedback: bool = True,
+        warm_start: bool = True,
+        orthogonalization_epsilon: float = 0,
+        random_seed: int = 0,
         compression_stats_logging_frequency: int = 10000,
         batch_tensors_with_same_shape: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if (use_error_feedback or warm_start) and start_powerSGD_iter <= 1:
             raise ValueError(
                 "Expect `start_powerSGD_iter` > 1 if `use_error_feedback` or "
@@ -90,9 +95,7 @@ def powerSGD_hook(state: PowerSGDState, bucket):  # noqa: N802
         if (
             matrix is not None
             and gradient.dim() > 1
-            and _pays(
-                *matrix.shape, _rank(state, matrix), state.min_compression_rate
-            )
+            and _pays(*matrix.shape, _rank(state, matrix), state.min_compression_rate)
         ):
             matrices.append(matrix)
         else:

@@ -29,14 +29,10 @@ class PeriodicModelAverager(ModelAverager):
         ValueError: negative steps, a period that is not positive.
     """
 
-    def __init__(
-        self, period: int, warmup_steps: int = 0, process_group=None
-    ) -> None:
+    def __init__(self, period: int, warmup_steps: int = 0, process_group=None) -> None:
         super().__init__(process_group)
         if warmup_steps < 0:
-            raise ValueError(
-                "Arg ``warmup_steps`` must be a non-negative number."
-            )
+            raise ValueError("Arg ``warmup_steps`` must be a non-negative number.")
         if period <= 0:
             raise ValueError("Arg ``period`` must be a positive value.")
         self.warmup_steps, self.period = warmup_steps, period

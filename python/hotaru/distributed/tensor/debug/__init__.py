@@ -12,11 +12,12 @@ from ... import _functional_ops, process_group
 __all__ = ["CommDebugMode"]
 
 _NAMES = {
-    Kind.ALL_REDUCE: "all_reduce", Kind.BROADCAST: "broadcast",
+    Kind.ALL_REDUCE: "all_reduce",
+    Kind.BROADCAST: "broadcast",
     Kind.ALL_GATHER: "all_gather_into_tensor",
     Kind.REDUCE_SCATTER: "reduce_scatter_tensor",
     Kind.ALL_TO_ALL: "all_to_all_single",
-}  # fmt: skip
+}
 
 
 class CommDebugMode:

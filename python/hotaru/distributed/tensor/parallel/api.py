@@ -13,10 +13,12 @@ __all__ = ["parallelize_module"]
 
 
 def parallelize_module(
-    module: Module, device_mesh: DeviceMesh | None = None,
+    module: Module,
+    device_mesh: DeviceMesh | None = None,
     parallelize_plan: ParallelStyle | dict[str, ParallelStyle] | None = None,
-    *, src_data_rank: int | None = 0,
-) -> Module:  # fmt: skip
+    *,
+    src_data_rank: int | None = 0,
+) -> Module:
     """Spreads modules over a mesh of one dimension, in place.
 
     `parallelize_plan` is a style for the module, or styles by the names of
@@ -30,8 +32,7 @@ def parallelize_module(
     mesh = device_mesh or current_mesh()
     if mesh.ndim > 1:
         raise ValueError(
-            f"Currently only accept 1D device mesh for {mesh}: slice it, as "
-            "mesh['tp']"
+            f"Currently only accept 1D device mesh for {mesh}: slice it, as mesh['tp']"
         )
     if parallelize_plan is None:
         warnings.warn(
@@ -58,14 +59,15 @@ def parallelize_module(
 
 
 def _by_name(
-    module: Module, mesh: DeviceMesh, path: list[str], style: ParallelStyle,
+    module: Module,
+    mesh: DeviceMesh,
+    path: list[str],
+    style: ParallelStyle,
     source: int | None,
-) -> None:  # fmt: skip
+) -> None:
     name, *rest = path
     found = [
-        child
-        for key, child in module.named_children()
-        if fnmatch.fnmatch(key, name)
+        child for key, child in module.named_children() if fnmatch.fnmatch(key, name)
     ]
     if not found:
         warnings.warn(

@@ -34,9 +34,8 @@ class ParallelStyle(ABC):
 
 
 def _placed(
-    value: Any, mesh: DeviceMesh, given: Placement | None,
-    wanted: Placement | None,
-) -> Any:  # fmt: skip
+    value: Any, mesh: DeviceMesh, given: Placement | None, wanted: Placement | None
+) -> Any:
     """As `wanted` a tensor that lies as `given` (a plain one) or as it says."""
     if not isinstance(value, Tensor) or given is None:
         return value
@@ -48,15 +47,16 @@ def _placed(
 
 
 def _parameter(
-    module: nn.Module, name: str, mesh: DeviceMesh, placement: Placement,
+    module: nn.Module,
+    name: str,
+    mesh: DeviceMesh,
+    placement: Placement,
     source: int | None,
-) -> None:  # fmt: skip
+) -> None:
     param = module._parameters.get(name)
     if param is None:
         return
-    placed = distribute_tensor(
-        param.detach(), mesh, [placement], src_data_rank=source
-    )
+    placed = distribute_tensor(param.detach(), mesh, [placement], src_data_rank=source)
     module.register_parameter(name, nn.Parameter(placed, param.requires_grad))
 
 
@@ -66,9 +66,12 @@ class _OfOneInput(ParallelStyle):
     """
 
     def __init__(
-        self, input_layouts: Placement, desired: Placement,
-        output_layouts: Placement, use_local_output: bool,
-    ) -> None:  # fmt: skip
+        self,
+        input_layouts: Placement,
+        desired: Placement,
+        output_layouts: Placement,
+        use_local_output: bool,
+    ) -> None:
         self.input_layouts = (input_layouts,)
         self.desired_input_layouts = (desired,)
         self.output_layouts = (output_layouts,)
@@ -83,9 +86,7 @@ class _OfOneInput(ParallelStyle):
 
     def _apply(self, module: nn.Module, device_mesh: DeviceMesh) -> nn.Module:
         def before(mod, inputs, mesh):
-            first = _placed(
-                inputs[0], mesh, self.input_layouts[0], self._desired(mod)
-            )
+            first = _placed(inputs[0], mesh, self.input_layouts[0], self._desired(mod))
             return (first, *inputs[1:])
 
         def after(mod, outputs, mesh):
@@ -105,13 +106,18 @@ class ColwiseParallel(_OfOneInput):
     """
 
     def __init__(
-        self, *, input_layouts: Placement | None = None,
-        output_layouts: Placement | None = None, use_local_output: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        input_layouts: Placement | None = None,
+        output_layouts: Placement | None = None,
+        use_local_output: bool = True,
+    ) -> None:
         super().__init__(
-            input_layouts or Replicate(), Replicate(),
-            output_layouts or Shard(-1), use_local_output,
-        )  # fmt: skip
+            input_layouts or Replicate(),
+            Replicate(),
+            output_layouts or Shard(-1),
+            use_local_output,
+        )
 
     def _cut(self, name: str, module: nn.Module, mesh: DeviceMesh) -> None:
         if isinstance(module, nn.Linear):
@@ -121,8 +127,7 @@ class ColwiseParallel(_OfOneInput):
             _parameter(module, "weight", mesh, Shard(1), self.src_data_rank)
         else:
             raise NotImplementedError(
-                "ColwiseParallel currently only support nn.Linear and "
-                "nn.Embedding!"
+                "ColwiseParallel currently only support nn.Linear and nn.Embedding!"
             )
 
 
@@ -135,13 +140,18 @@ class RowwiseParallel(_OfOneInput):
     """
 
     def __init__(
-        self, *, input_layouts: Placement | None = None,
-        output_layouts: Placement | None = None, use_local_output: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        input_layouts: Placement | None = None,
+        output_layouts: Placement | None = None,
+        use_local_output: bool = True,
+    ) -> None:
         super().__init__(
-            input_layouts or Shard(-1), Shard(-1),
-            output_layouts or Replicate(), use_local_output,
-        )  # fmt: skip
+            input_layouts or Shard(-1),
+            Shard(-1),
+            output_layouts or Replicate(),
+            use_local_output,
+        )
 
     def _desired(self, module: nn.Module) -> Placement:
         return Replicate() if isinstance(module, nn.Embedding) else Shard(-1)
@@ -154,8 +164,7 @@ class RowwiseParallel(_OfOneInput):
             _parameter(module, "weight", mesh, Shard(0), self.src_data_rank)
         else:
             raise NotImplementedError(
-                "RowwiseParallel currently only support nn.Linear and "
-                "nn.Embedding!"
+                "RowwiseParallel currently only support nn.Linear and nn.Embedding!"
             )
 
 
@@ -203,11 +212,14 @@ class PrepareModuleInput(ParallelStyle):
     """
 
     def __init__(
-        self, *, input_layouts=None, desired_input_layouts=None,
+        self,
+        *,
+        input_layouts=None,
+        desired_input_layouts=None,
         input_kwarg_layouts: dict | None = None,
         desired_input_kwarg_layouts: dict | None = None,
         use_local_output: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.input_layouts = _listed(input_layouts)
         self.desired_input_layouts = _listed(desired_input_layouts)
         self.input_kwarg_layouts = input_kwarg_layouts or {}
@@ -215,8 +227,7 @@ class PrepareModuleInput(ParallelStyle):
         self.use_local_output = use_local_output
         if len(self.input_layouts) != len(self.desired_input_layouts):
             raise AssertionError(
-                "input_layouts and desired_input_layouts should have same "
-                "length!"
+                "input_layouts and desired_input_layouts should have same length!"
             )
 
     def _prepared(self, value, mesh, given, wanted):
@@ -239,11 +250,13 @@ class PrepareModuleInput(ParallelStyle):
             )
         kwargs = {
             key: self._prepared(
-                value, mesh, self.input_kwarg_layouts.get(key),
+                value,
+                mesh,
+                self.input_kwarg_layouts.get(key),
                 self.desired_kwarg_layouts.get(key),
             )
             for key, value in kwargs.items()
-        }  # fmt: skip
+        }
         return args, kwargs
 
     def _apply(self, module: nn.Module, device_mesh: DeviceMesh) -> nn.Module:
@@ -257,16 +270,14 @@ class PrepareModuleOutput(ParallelStyle):
     """How a module's outputs lie, and how they are wanted."""
 
     def __init__(
-        self, *, output_layouts, desired_output_layouts,
-        use_local_output: bool = True,
-    ) -> None:  # fmt: skip
+        self, *, output_layouts, desired_output_layouts, use_local_output: bool = True
+    ) -> None:
         self.output_layouts = _listed(output_layouts)
         self.desired_output_layouts = _listed(desired_output_layouts)
         self.use_local_output = use_local_output
         if len(self.output_layouts) != len(self.desired_output_layouts):
             raise AssertionError(
-                "output_layouts and desired_output_layouts should have same "
-                "length!"
+                "output_layouts and desired_output_layouts should have same length!"
             )
 
     def _after(self, mesh: DeviceMesh, module, inputs, outputs):
@@ -294,11 +305,17 @@ class PrepareModuleInputOutput(ParallelStyle):
     """Both."""
 
     def __init__(
-        self, *, input_layouts=None, desired_input_layouts=None,
-        input_kwarg_layouts=None, desired_input_kwarg_layouts=None,
-        use_local_input: bool = False, output_layouts,
-        desired_output_layouts, use_local_output: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        input_layouts=None,
+        desired_input_layouts=None,
+        input_kwarg_layouts=None,
+        desired_input_kwarg_layouts=None,
+        use_local_input: bool = False,
+        output_layouts,
+        desired_output_layouts,
+        use_local_output: bool = True,
+    ) -> None:
         self.prepare_module_input = PrepareModuleInput(
             input_layouts=input_layouts,
             desired_input_layouts=desired_input_layouts,

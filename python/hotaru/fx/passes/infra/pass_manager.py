@@ -10,11 +10,7 @@ from ... import GraphModule
 from ..._compatibility import compatibility
 from .pass_base import PassResult
 
-__all__ = [
-    "PassManager",
-    "pass_result_wrapper",
-    "this_before_that_pass_constraint",
-]
+__all__ = ["PassManager", "pass_result_wrapper", "this_before_that_pass_constraint"]
 
 
 @compatibility(is_backward_compatible=False)
@@ -86,8 +82,7 @@ def _topological_sort_passes(passes, constraints) -> list:
     if len(done) != len(passes):
         circle = [p for p in passes if p not in done]
         raise RuntimeError(
-            "Circular dependency detected within the following passes: "
-            f"{circle}"
+            f"Circular dependency detected within the following passes: {circle}"
         )
     return done
 
@@ -143,8 +138,7 @@ class PassManager:
         """
         if len(inspect.signature(check).parameters) != 1:
             raise TypeError(
-                "PassManager check function should only take in one variable, "
-                "a module"
+                "PassManager check function should only take in one variable, a module"
             )
         self.check = check
 

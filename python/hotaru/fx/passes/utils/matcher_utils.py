@@ -70,9 +70,7 @@ class SubgraphMatcher:
         self.match_placeholder = match_placeholder
         self.remove_overlapping_matches = remove_overlapping_matches
         self.ignore_literals = ignore_literals
-        self.pattern_placeholder_nodes = [
-            n for n in nodes if n.op == "placeholder"
-        ]
+        self.pattern_placeholder_nodes = [n for n in nodes if n.op == "placeholder"]
         output = nodes[-1]
         self.pattern_returning_nodes = output.all_input_nodes
         self.pattern_anchors = [output]
@@ -202,9 +200,7 @@ class SubgraphMatcher:
             return self._match_constant(ours, theirs, nodes)
         if isinstance(theirs, Node):
             return False
-        if isinstance(ours, (list, tuple)) and isinstance(
-            theirs, (list, tuple)
-        ):
+        if isinstance(ours, (list, tuple)) and isinstance(theirs, (list, tuple)):
             return len(ours) == len(theirs) and all(
                 self._match_values(a, b, nodes) for a, b in zip(ours, theirs)
             )

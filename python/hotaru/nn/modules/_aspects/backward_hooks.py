@@ -84,9 +84,7 @@ class BackwardWatch:
         grad_output = _spread(grads, self._output_places, self._output_count)
         for hook in self._pre_hooks:
             changed = hook(self._module, grad_output)
-            grad_output = _accept(
-                changed, grad_output, "Backward pre hook", "output"
-            )
+            grad_output = _accept(changed, grad_output, "Backward pre hook", "output")
         self._grad_output = grad_output
         if self._input_places is None:
             # No input needs a gradient: nothing will arrive there, so the
@@ -101,9 +99,7 @@ class BackwardWatch:
             empty = (None,) * self._input_count
             for hook in self._hooks:
                 changed = hook(self._module, empty, grad_output)
-                if changed is not None and any(
-                    g is not None for g in _tupled(changed)
-                ):
+                if changed is not None and any(g is not None for g in _tupled(changed)):
                     raise RuntimeError(
                         "Backward hook for Modules where no input requires "
                         "gradient should always return None or None for all "
@@ -141,9 +137,7 @@ def hook_output_node(module, args: tuple, result, hooks: list) -> None:
 
 _NOT_FULL = "Using non-full backward hooks on a Module that does not "
 _SOON = " is deprecated and will be removed in future versions."
-_USE_FULL = (
-    " Please use register_full_backward_hook to get the documented behavior."
-)
+_USE_FULL = " Please use register_full_backward_hook to get the documented behavior."
 
 
 def _missed_by_node(args: tuple, result, node) -> str | None:

@@ -89,9 +89,7 @@ class ConversionMixin:
             ) from error
 
     def _to_floating(self, dtype):
-        return self._apply(
-            lambda t: t.to(dtype) if t.is_floating_point() else t
-        )
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
 
     def float(self):
         """Converts floating point parameters and buffers to float32."""
@@ -204,9 +202,7 @@ def parse_to(args: tuple, kwargs: dict) -> tuple:
     if not fits:
         got = ", ".join(typename(a) for a in args)
         if kwargs:
-            named_types = ", ".join(
-                f"{k}={typename(v)}" for k, v in kwargs.items()
-            )
+            named_types = ", ".join(f"{k}={typename(v)}" for k, v in kwargs.items())
             got = f"{got}, {named_types}" if got else f"{named_types}, "
         raise TypeError(_TO_TEXT.format(got=got))
     if tensor is not None:

@@ -25,9 +25,7 @@ class HookMixin:
         """
         self._hooked = True
         flags = [self._forward_pre_hooks_with_kwargs] if with_kwargs else []
-        return add_hook(
-            self._forward_pre_hooks, hook, prepend=prepend, flags=flags
-        )
+        return add_hook(self._forward_pre_hooks, hook, prepend=prepend, flags=flags)
 
     def register_forward_hook(
         self,

@@ -131,9 +131,7 @@ class StateMixin:
             )
             destination = args[0] if destination is None else destination
             prefix = args[1] if len(args) > 1 and prefix == "" else prefix
-            keep_vars = (
-                args[2] if len(args) > 2 and not keep_vars else keep_vars
-            )
+            keep_vars = args[2] if len(args) > 2 and not keep_vars else keep_vars
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
@@ -160,33 +158,24 @@ class StateMixin:
                 destination = changed
         return destination
 
-    def _save_to_state_dict(
-        self, destination, prefix: str, keep_vars: bool
-    ) -> None:
+    def _save_to_state_dict(self, destination, prefix: str, keep_vars: bool) -> None:
         """Puts this module's own state, not its children's, there."""
         for name, value in self._local_state().items():
             destination[prefix + name] = value if keep_vars else value.detach()
         if type(self).get_extra_state is not StateMixin.get_extra_state:
-            destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = (
-                self.get_extra_state()
-            )
+            destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
     def _local_state(self) -> dict:
         """This module's own parameters and persistent buffers, without None."""
         state = {n: p for n, p in self._parameters.items() if p is not None}
         for name, buffer in self._buffers.items():
-            if (
-                buffer is not None
-                and name not in self._non_persistent_buffers_set
-            ):
+            if buffer is not None and name not in self._non_persistent_buffers_set:
                 state[name] = buffer
         return state
 
     # -- loading -----------------------------------------------------------
 
-    def load_state_dict(
-        self, state_dict, strict: bool = True, assign: bool = False
-    ):
+    def load_state_dict(self, state_dict, strict: bool = True, assign: bool = False):
         """Copies values by name into this module and its children.
 
         Args:
@@ -215,14 +204,7 @@ class StateMixin:
 
         missing, unexpected, errors = [], [], []
         self._load_tree(
-            state_dict,
-            "",
-            metadata,
-            assign,
-            missing,
-            unexpected,
-            errors,
-            strict,
+            state_dict, "", metadata, assign, missing, unexpected, errors, strict
         )
 
         if strict:
@@ -234,19 +216,9 @@ class StateMixin:
         return checked_keys(self, missing, unexpected, errors)
 
     def _load_tree(
-        self,
-        state_dict,
-        prefix,
-        metadata,
-        assign,
-        missing,
-        unexpected,
-        errors,
-        strict,
+        self, state_dict, prefix, metadata, assign, missing, unexpected, errors, strict
     ) -> None:
-        local_metadata = (
-            {} if metadata is None else metadata.get(prefix[:-1], {})
-        )
+        local_metadata = {} if metadata is None else metadata.get(prefix[:-1], {})
         if assign:
             local_metadata["assign_to_params_buffers"] = assign
         self._load_from_state_dict(
@@ -263,9 +235,7 @@ class StateMixin:
             if child is not None:
                 child_prefix = f"{prefix}{name}."
                 below = {
-                    k: v
-                    for k, v in state_dict.items()
-                    if k.startswith(child_prefix)
+                    k: v for k, v in state_dict.items() if k.startswith(child_prefix)
                 }
                 child._load_tree(
                     below,
@@ -347,9 +317,7 @@ class StateMixin:
         if strict:
             self._find_unexpected(state_dict, prefix, unexpected_keys)
 
-    def _load_tensor(
-        self, name, key, target, value, assign, error_msgs
-    ) -> None:
+    def _load_tensor(self, name, key, target, value, assign, error_msgs) -> None:
         swaps = hotaru.__future__.get_swap_module_params_on_conversion()
         try:
             with no_grad():
@@ -364,9 +332,7 @@ class StateMixin:
                     return
                 if isinstance(target, Parameter):
                     if not isinstance(value, Parameter):
-                        value = Parameter(
-                            value, requires_grad=target.requires_grad
-                        )
+                        value = Parameter(value, requires_grad=target.requires_grad)
                     else:
                         value.requires_grad_(target.requires_grad)
                 setattr(self, name, value)
@@ -391,15 +357,10 @@ class StateMixin:
         elif strict and key in state_dict:
             unexpected_keys.append(key)
 
-    def _find_unexpected(
-        self, state_dict, prefix: str, unexpected_keys: list
-    ) -> None:
+    def _find_unexpected(self, state_dict, prefix: str, unexpected_keys: list) -> None:
         known = self._local_state()
         for key in state_dict:
-            if (
-                not key.startswith(prefix)
-                or key == prefix + _EXTRA_STATE_KEY_SUFFIX
-            ):
+            if not key.startswith(prefix) or key == prefix + _EXTRA_STATE_KEY_SUFFIX:
                 continue
             name, dot, _ = key[len(prefix) :].partition(".")
             if dot:
@@ -451,9 +412,7 @@ class _BoundHook:
     def __call__(self, *args):
         module = self.module()
         if module is None:
-            raise RuntimeError(
-                "You are trying to call the hook of a dead Module!"
-            )
+            raise RuntimeError("You are trying to call the hook of a dead Module!")
         return self.hook(module, *args)
 
     def __getstate__(self) -> dict:
@@ -461,9 +420,7 @@ class _BoundHook:
 
     def __setstate__(self, state: dict) -> None:
         if state["module"] is None:
-            raise RuntimeError(
-                "You are trying to revive the hook of a dead Module!"
-            )
+            raise RuntimeError("You are trying to revive the hook of a dead Module!")
         self.hook = state["hook"]
         self.module = weakref.ref(state["module"])
 

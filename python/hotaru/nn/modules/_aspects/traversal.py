@@ -38,18 +38,13 @@ class TraversalMixin:
                 seen.add(module)
                 yield name, module
 
-    def modules(
-        self, remove_duplicate: bool = True
-    ) -> Iterator[TraversalMixin]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[TraversalMixin]:
         """This module and all below it, depth first, each once."""
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_modules(
-        self,
-        memo: set | None = None,
-        prefix: str = "",
-        remove_duplicate: bool = True,
+        self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, TraversalMixin]]:
         """This module (named `prefix`) and all below it with dotted names."""
         memo = set() if memo is None else memo
@@ -69,10 +64,7 @@ class TraversalMixin:
             yield param
 
     def named_parameters(
-        self,
-        prefix: str = "",
-        recurse: bool = True,
-        remove_duplicate: bool = True,
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
         """Parameters with dotted names; one that is shared comes once."""
         yield from self._named_members(
@@ -88,10 +80,7 @@ class TraversalMixin:
             yield buffer
 
     def named_buffers(
-        self,
-        prefix: str = "",
-        recurse: bool = True,
-        remove_duplicate: bool = True,
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """Buffers with dotted names; one that is shared comes once."""
         yield from self._named_members(
@@ -149,9 +138,7 @@ class TraversalMixin:
             raise ValueError("Cannot set the submodule without a target name!")
         path, _, name = target.rpartition(".")
         if not isinstance(module, TraversalMixin):
-            raise ValueError(
-                f"`module` is not an nn.Module, found {type(module)}",
-            )
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
         parent = self.get_submodule(path)
         if strict or hasattr(parent, name):
             _check_module(name, member_of(parent, name))

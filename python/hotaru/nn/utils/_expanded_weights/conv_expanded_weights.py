@@ -17,14 +17,7 @@ _DIMENSIONS = {F.conv1d: 1, F.conv2d: 2, F.conv3d: 3}
 
 
 def _convolution(
-    function,
-    input,
-    weight,
-    bias=None,
-    stride=1,
-    padding=0,
-    dilation=1,
-    groups=1,
+    function, input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1
 ):
     dims = _DIMENSIONS[function]
     if input.dim() != dims + 2:
@@ -57,9 +50,7 @@ def _convolution(
 
 
 for _function in _DIMENSIONS:
-    implements_per_sample_grads(_function)(
-        functools.partial(_convolution, _function)
-    )
+    implements_per_sample_grads(_function)(functools.partial(_convolution, _function))
 
 
 def _each(value, dims: int) -> tuple[int, ...]:

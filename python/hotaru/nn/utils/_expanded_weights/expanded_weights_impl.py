@@ -50,14 +50,11 @@ class ExpandedWeight(Tensor):
             )
         if not orig_weight.requires_grad:
             raise RuntimeError(
-                "Can only build ExpandedWeights objects of tensors that "
-                "requires_grad"
+                "Can only build ExpandedWeights objects of tensors that requires_grad"
             )
         return Tensor._make_subclass(cls, orig_weight, True)
 
-    def __init__(
-        self, orig_weight, batch_size: int, loss_reduction: str
-    ) -> None:
+    def __init__(self, orig_weight, batch_size: int, loss_reduction: str) -> None:
         self.orig_weight = orig_weight
         self.batch_size = batch_size
         self.loss_reduction = loss_reduction

@@ -26,9 +26,7 @@ def per_sample(function: Callable, args: tuple, kwargs: dict, rules):
     plain, named = _check_and_unexpand_args(function, args, kwargs)
     call = _Call(lambda x: function(x, *plain[1:], **named), plain[0], rules)
     weights = (value for value in (*args, *kwargs.values()))
-    originals = [
-        w.orig_weight for w in weights if isinstance(w, ExpandedWeight)
-    ]
+    originals = [w.orig_weight for w in weights if isinstance(w, ExpandedWeight)]
     return _PerSampleGrad.apply(call, plain[0], *originals)
 
 
@@ -54,9 +52,7 @@ class _Call:
                 self._output, self._input, gradient, retain_graph=True
             )
         for weight, rule in self._rules:
-            set_grad_sample_if_exists(
-                weight, lambda _, rule=rule: rule(gradient)
-            )
+            set_grad_sample_if_exists(weight, lambda _, rule=rule: rule(gradient))
         return wanted
 
 
@@ -89,9 +85,7 @@ def forward_helper(func: Callable, expanded_args, expanded_kwargs):
         RuntimeError: an input without such a dimension or of another size than
             the weights were told, or weights that are told of several losses.
     """
-    args, kwargs = _check_and_unexpand_args(
-        func, expanded_args, expanded_kwargs
-    )
+    args, kwargs = _check_and_unexpand_args(func, expanded_args, expanded_kwargs)
     return func(*args, **kwargs)
 
 
@@ -148,9 +142,7 @@ def _check_input(input, name: str) -> None:
 
 
 def _original(value):
-    return value.orig_weight.detach() if isinstance(
-        value, ExpandedWeight
-    ) else value  # fmt: skip
+    return value.orig_weight.detach() if isinstance(value, ExpandedWeight) else value
 
 
 def set_grad_sample_if_exists(

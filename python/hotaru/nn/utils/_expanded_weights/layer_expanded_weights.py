@@ -9,10 +9,7 @@ from __future__ import annotations
 from .... import ones_like, zeros
 from ... import functional as F
 from .expanded_weights_impl import implements_per_sample_grads
-from .expanded_weights_utils import (
-    per_sample,
-    sum_over_all_but_batch_and_last_n,
-)
+from .expanded_weights_utils import per_sample, sum_over_all_but_batch_and_last_n
 
 
 @implements_per_sample_grads(F.linear)
@@ -72,16 +69,12 @@ def embedding(
         if padding_idx is not None:
             padding = padding_idx + count if padding_idx < 0 else padding_idx
             rows = rows.masked_fill((index == padding).unsqueeze(-1), 0)
-        total = zeros(
-            len(index), count, size, dtype=rows.dtype, device=rows.device
-        )
+        total = zeros(len(index), count, size, dtype=rows.dtype, device=rows.device)
         places = index.unsqueeze(-1).expand(rows.shape)
         return total.scatter_add_(1, places, rows)
 
     options = (padding_idx, max_norm, norm_type, scale_grad_by_freq)
-    return per_sample(
-        _embedding, (input, weight, *options), {}, [(weight, of_weight)]
-    )
+    return per_sample(_embedding, (input, weight, *options), {}, [(weight, of_weight)])
 
 
 def _embedding(input, *options):
@@ -153,11 +146,19 @@ def instance_norm(
 
     return per_sample(
         F.instance_norm,
-        (input, running_mean, running_var, weight, bias, use_input_stats,
-         momentum, eps),
+        (
+            input,
+            running_mean,
+            running_var,
+            weight,
+            bias,
+            use_input_stats,
+            momentum,
+            eps,
+        ),
         {},
         [(weight, of_weight), (bias, _channels)],
-    )  # fmt: skip
+    )
 
 
 def _channels(values):

@@ -46,9 +46,7 @@ class _Layers:
         self._directions = 2 if both else 1
         self._biases = biases
         size = len(params) // (self._count * self._directions)
-        self._weights = [
-            params[i : i + size] for i in range(0, len(params), size)
-        ]
+        self._weights = [params[i : i + size] for i in range(0, len(params), size)]
 
     def run(self, x, states, there=None):
         """Outputs and last states of ``[T, B, I]``.
@@ -120,9 +118,7 @@ def _packed_call(step, data, sizes, states, params, *options):
     steps = data.split(counts)
     x = stack([F.pad(part, (0, 0, 0, counts[0] - len(part))) for part in steps])
     places = stack([sizes > i for i in range(counts[0])], 1).to(data.device)
-    out, last = _Layers(step, params, options).run(
-        x, states, places.unsqueeze(-1)
-    )
+    out, last = _Layers(step, params, options).run(x, states, places.unsqueeze(-1))
     return (out[places], *last)
 
 

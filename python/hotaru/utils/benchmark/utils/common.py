@@ -12,9 +12,14 @@ import textwrap
 from .... import get_num_threads, set_num_threads
 
 __all__ = [
-    "Measurement", "TaskSpec", "ordered_unique", "select_unit",
-    "set_torch_threads", "trim_sigfig", "unit_to_english",
-]  # fmt: skip
+    "Measurement",
+    "TaskSpec",
+    "ordered_unique",
+    "select_unit",
+    "set_torch_threads",
+    "trim_sigfig",
+    "unit_to_english",
+]
 
 # The most digits that are shown.
 _MOST_DIGITS = 5
@@ -22,8 +27,14 @@ _MOST_DIGITS = 5
 _CONFIDENCE = 1.645
 # Shares of the median from which the spread is called unsteady.
 _UNSTEADY, _VERY_UNSTEADY = 0.10, 0.25
-_UNITS = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond",
-          "s": "second", "m": "minute", "h": "hour"}  # fmt: skip
+_UNITS = {
+    "ns": "nanosecond",
+    "us": "microsecond",
+    "ms": "millisecond",
+    "s": "second",
+    "m": "minute",
+    "h": "hour",
+}
 
 
 @dataclasses.dataclass(init=True, repr=False, eq=True, frozen=True)
@@ -43,9 +54,7 @@ class TaskSpec:
     def title(self) -> str:
         """The label, else the program itself."""
         if self.label is not None:
-            return self.label + (
-                f": {self.sub_label}" if self.sub_label else ""
-            )
+            return self.label + (f": {self.sub_label}" if self.sub_label else "")
         if "\n" not in self.stmt:
             return self.stmt
         more = f": {self.sub_label}" if self.sub_label else ""

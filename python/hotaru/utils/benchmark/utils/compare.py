@@ -151,9 +151,7 @@ class _Table:
         return f"{colour}{text}{_END * colour.count(chr(27))}"
 
     def text(self) -> str:
-        cells = {
-            (r, c): self._cell(r, c) for r in self._rows for c in self._columns
-        }
+        cells = {(r, c): self._cell(r, c) for r in self._rows for c in self._columns}
         names = [str(c) if c is not None else "" for c in self._columns]
         with_env = any(row[0] is not None for row in self._rows)
         stems = [

@@ -84,9 +84,7 @@ class FuzzedParameter:
 
     def _loguniform(self, state) -> int:
         low, high = self._minval, self._maxval
-        drawn = int(
-            2 ** state.uniform(low=math.log2(low), high=math.log2(high))
-        )
+        drawn = int(2 ** state.uniform(low=math.log2(low), high=math.log2(high)))
         return min(max(drawn, low), high)
 
     def _uniform(self, state):
@@ -173,14 +171,9 @@ class FuzzedTensor:
         bounds = (
             (self._min_elements, count),
             (count, self._max_elements),
-            (
-                math.prod(allocated) * self._dtype.itemsize,
-                self._max_allocation_bytes,
-            ),
+            (math.prod(allocated) * self._dtype.itemsize, self._max_allocation_bytes),
         )
-        return all(
-            low is None or high is None or low <= high for low, high in bounds
-        )
+        return all(low is None or high is None or low <= high for low, high in bounds)
 
     def _make_tensor(self, params: dict, state) -> tuple[Tensor, dict]:
         """The tensor, and what is to be known of it."""
@@ -251,13 +244,9 @@ class Fuzzer:
         self._constraints = constraints or ()
         self._rejections = 0
         self._total_generated = 0
-        twice = {p.name for p in self._parameters} & {
-            t.name for t in self._tensors
-        }
+        twice = {p.name for p in self._parameters} & {t.name for t in self._tensors}
         if twice:
-            raise ValueError(
-                f"Duplicate names in parameters and tensors: {twice}"
-            )
+            raise ValueError(f"Duplicate names in parameters and tensors: {twice}")
 
     def take(self, n: int) -> Iterator[tuple[dict, dict, dict]]:
         """Gives `n` sets: the tensors, what is to be known of them, and the
@@ -266,14 +255,10 @@ class Fuzzer:
         import numpy as np
 
         state = np.random.RandomState(self._seed)
-        hotaru.manual_seed(
-            int(state.randint(low=0, high=2**63, dtype=np.int64))
-        )
+        hotaru.manual_seed(int(state.randint(low=0, high=2**63, dtype=np.int64)))
         for _ in range(n):
             params = self._generate(state)
-            made = {
-                t.name: t._make_tensor(params, state) for t in self._tensors
-            }
+            made = {t.name: t._make_tensor(params, state) for t in self._tensors}
             yield (
                 {name: tensor for name, (tensor, _) in made.items()},
                 {name: known for name, (_, known) in made.items()},
@@ -314,9 +299,7 @@ class Fuzzer:
 
 def _unpacked(values: list, kind: type) -> tuple:
     return tuple(
-        itertools.chain.from_iterable(
-            [v] if isinstance(v, kind) else v for v in values
-        )
+        itertools.chain.from_iterable([v] if isinstance(v, kind) else v for v in values)
     )
 
 

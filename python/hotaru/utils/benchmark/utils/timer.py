@@ -50,12 +50,19 @@ class Timer:
     _timer_cls = timeit.Timer
 
     def __init__(
-        self, stmt: str = "pass", setup: str = "pass", global_setup: str = "",
-        timer: Callable[[], float] = timer, globals: dict | None = None,
-        label: str | None = None, sub_label: str | None = None,
-        description: str | None = None, env: str | None = None,
-        num_threads: int = 1, language: Language | str = Language.PYTHON,
-    ) -> None:  # fmt: skip
+        self,
+        stmt: str = "pass",
+        setup: str = "pass",
+        global_setup: str = "",
+        timer: Callable[[], float] = timer,
+        globals: dict | None = None,
+        label: str | None = None,
+        sub_label: str | None = None,
+        description: str | None = None,
+        env: str | None = None,
+        num_threads: int = 1,
+        language: Language | str = Language.PYTHON,
+    ) -> None:
         if language not in (Language.PYTHON, "py", "python"):
             raise NotImplementedError(
                 f"Timer: statements in {language} would need a compiler; time "
@@ -134,9 +141,7 @@ class Timer:
         """
         with set_torch_threads(self._task_spec.num_threads):
             number = self._block_size(min_run_time)
-            return self._blocks(
-                number, min_run_time, 0, lambda m: True, callback
-            )
+            return self._blocks(number, min_run_time, 0, lambda m: True, callback)
 
     def adaptive_autorange(
         self,
@@ -156,14 +161,16 @@ class Timer:
 
         with set_torch_threads(self._task_spec.num_threads):
             number = self._block_size(min_run_time)
-            return self._blocks(
-                number, min_run_time, max_run_time, enough, callback
-            )
+            return self._blocks(number, min_run_time, max_run_time, enough, callback)
 
     def collect_callgrind(
-        self, number: int = 100, *, repeats: int | None = None,
-        collect_baseline: bool = True, retain_out_file: bool = False,
-    ):  # fmt: skip
+        self,
+        number: int = 100,
+        *,
+        repeats: int | None = None,
+        collect_baseline: bool = True,
+        retain_out_file: bool = False,
+    ):
         """NotImplementedError: run `valgrind --tool=callgrind` on a script."""
         raise NotImplementedError(
             "Timer.collect_callgrind: counts of instructions need a debug "

@@ -44,9 +44,7 @@ class Channel:
         arena: where tensors that are sent go; None sends their bytes.
     """
 
-    def __init__(
-        self, connection: socket.socket, arena: Arena | None = None
-    ) -> None:
+    def __init__(self, connection: socket.socket, arena: Arena | None = None) -> None:
         self._socket = connection
         self._arena = arena
         self._blocks: dict[int, _C._SharedMemory] = {}

@@ -19,12 +19,7 @@ from .... import (
     tensor,
 )
 from . import worker
-from .containers import (
-    is_named_tuple,
-    is_sequence,
-    like_mapping,
-    like_sequence,
-)
+from .containers import is_named_tuple, is_sequence, like_mapping, like_sequence
 
 # Numpy's names of dtypes whose elements are texts or objects.
 np_str_obj_array_pattern = re.compile(r"[SaUO]")
@@ -66,9 +61,7 @@ def collate(batch, *, collate_fn_map: dict | None = None):
         return type(first)(*map(deeper, zip(*batch)))
     if isinstance(first, Sequence):
         if any(len(sample) != len(first) for sample in batch):
-            raise RuntimeError(
-                "each element in list of batch should be of equal size"
-            )
+            raise RuntimeError("each element in list of batch should be of equal size")
         columns = [deeper(column) for column in zip(*batch)]
         if isinstance(first, tuple):
             return columns
@@ -111,9 +104,7 @@ def collate_tensor_fn(batch, *, collate_fn_map: dict | None = None) -> Tensor:
     """
     if batch[0].is_nested:
         raise _unsupported("nested")
-    if batch[0].layout in (
-        sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc,
-    ):  # fmt: skip
+    if batch[0].layout in (sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc):
         raise _unsupported("sparse")
     out = worker.shared_stack(batch)
     return stack(tuple(batch), 0) if out is None else out
@@ -127,9 +118,7 @@ def collate_numpy_array_fn(batch, *, collate_fn_map: dict | None = None):
     return collate(tensors, collate_fn_map=collate_fn_map)
 
 
-def collate_numpy_scalar_fn(
-    batch, *, collate_fn_map: dict | None = None
-) -> Tensor:
+def collate_numpy_scalar_fn(batch, *, collate_fn_map: dict | None = None) -> Tensor:
     """A tensor of numpy's numbers."""
     return as_tensor(batch)
 

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import (
-    Mapping,
-    MutableMapping,
-    MutableSequence,
-    Sequence,
-)
+from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 
 
 def like_mapping(model: Mapping, values: dict):

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .... import Tensor
-from .containers import (
-    is_named_tuple,
-    is_sequence,
-    like_mapping,
-    like_sequence,
-)
+from .containers import is_named_tuple, is_sequence, like_mapping, like_sequence
 
 
 def pin_memory(data, device=None):

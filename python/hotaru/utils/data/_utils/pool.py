@@ -126,15 +126,11 @@ class Pool:
         limit = None if self._timeout <= 0 else self._timeout * 1000
         ready = dict(poll.poll(limit))
         if not ready:
-            raise RuntimeError(
-                f"DataLoader timed out after {self._timeout} seconds"
-            )
+            raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds")
         found = {c: ready.get(c.fileno(), 0) for c in wanted}
         # A dead worker's last messages come first.
         if not any(found.values()):
-            dead = [
-                i for i, w in enumerate(self._watches) if w.fileno() in ready
-            ]
+            dead = [i for i, w in enumerate(self._watches) if w.fileno() in ready]
             self._report(dead)
         return found
 

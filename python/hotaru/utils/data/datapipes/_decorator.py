@@ -27,9 +27,7 @@ class functional_datapipe:  # noqa: N801
         elif isinstance(kind, type) and issubclass(kind, MapDataPipe):
             MapDataPipe.register_datapipe_as_function(self.name, cls)
         else:
-            raise TypeError(
-                "`functional_datapipe` can only decorate IterDataPipe"
-            )
+            raise TypeError("`functional_datapipe` can only decorate IterDataPipe")
         return cls
 
 
@@ -63,9 +61,7 @@ class non_deterministic:  # noqa: N801
         self.cls, self.deterministic_fn = None, None
         if not isinstance(arg, type):
             if not callable(arg):
-                raise TypeError(
-                    f"{arg} can not be decorated by non_deterministic"
-                )
+                raise TypeError(f"{arg} can not be decorated by non_deterministic")
             self.deterministic_fn = arg
         elif issubclass(arg, IterDataPipe):
             self.cls = arg

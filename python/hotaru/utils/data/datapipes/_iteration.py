@@ -25,8 +25,7 @@ def described(pipe) -> str:
     names = sorted(inspect.signature(type(pipe)).parameters)
     values = [(n, vars(pipe)[n]) for n in names if n in vars(pipe)]
     inside = ", ".join(
-        f"{n}={v.__name__ if inspect.isfunction(v) else repr(v)}"
-        for n, v in values
+        f"{n}={v.__name__ if inspect.isfunction(v) else repr(v)}" for n, v in values
     )
     return f"{type(pipe).__name__}({inside})"
 
@@ -44,9 +43,7 @@ def refuse(what: str) -> None:
 def guard(cls: type) -> None:
     """Makes the class's own `__iter__` and `__next__` keep the rule."""
     own = vars(cls)
-    if "__next__" in own and not inspect.isgeneratorfunction(
-        own.get("__iter__")
-    ):
+    if "__next__" in own and not inspect.isgeneratorfunction(own.get("__iter__")):
         cls.__next__ = _counted(own["__next__"])
     if "__iter__" not in own:
         return

@@ -1,6 +1,7 @@
 import torch
-import torch.nn as nn
 import torch.cuda
+import torch.nn as nn
+
 
 # サンプルネットワークを定義
 class Net(nn.Module):
@@ -13,11 +14,12 @@ class Net(nn.Module):
     def forward(self, x):
         return self.linear2(self.relu(self.linear1(x)))
 
+
 # ネットワークを CUDA デバイスに移動
 net = Net().cuda()
 
 # 入力データを作成
-input = torch.randn(10, device='cuda')
+input = torch.randn(10, device="cuda")
 
 # CUDA グラフを作成
 graphed_net = torch.cuda.make_graphed_callables(net)

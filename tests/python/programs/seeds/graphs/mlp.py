@@ -1,6 +1,7 @@
 import torch
-import torch.nn as nn
 import torch.cuda
+import torch.nn as nn
+
 
 # サンプルネットワークを定義
 class Net(nn.Module):
@@ -13,6 +14,7 @@ class Net(nn.Module):
     def forward(self, x):
         return self.linear2(self.relu(self.linear1(x)))
 
+
 # ネットワークを CUDA デバイスに移動
 net = Net().cuda()
 
@@ -20,7 +22,7 @@ net = Net().cuda()
 graphed_net = torch.cuda.make_graphed_callables(net)
 
 # 入力データを作成
-input = torch.randn(10, device='cuda')
+input = torch.randn(10, device="cuda")
 
 # ネットワークを実行
 output = graphed_net(input)

@@ -1,6 +1,7 @@
 import torch
-import torch.nn as nn
 import torch.cuda
+import torch.nn as nn
+
 
 # サンプル RNN を定義
 class RNN(nn.Module):
@@ -13,11 +14,12 @@ class RNN(nn.Module):
         output, _ = self.rnn(x)
         return self.fc(output)
 
+
 # RNN を CUDA デバイスに移動
 rnn = RNN().cuda()
 
 # 入力データを作成
-input = torch.randn(10, 64, device='cuda')
+input = torch.randn(10, 64, device="cuda")
 
 # CUDA グラフを作成
 graphed_rnn = torch.cuda.make_graphed_callables(rnn)

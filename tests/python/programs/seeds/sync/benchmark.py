@@ -1,5 +1,6 @@
-import torch
 import time
+
+import torch
 
 # CPUデバイス上にテンソルを作成
 x = torch.randn(1000, device="cpu")

@@ -6,6 +6,4 @@ from .conv import Conv1d, Conv2d, Conv3d
 from .embedding_ops import Embedding, EmbeddingBag
 from .linear import Linear
 
-__all__ = [
-    "Conv1d", "Conv2d", "Conv3d", "Embedding", "EmbeddingBag", "Linear",
-]  # fmt: skip
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "Embedding", "EmbeddingBag", "Linear"]

@@ -5,13 +5,7 @@ from __future__ import annotations
 from ..... import nn
 from .....nn.modules.conv import _ConvNd as _FloatConvNd
 from ...intrinsic.modules.fused import _FusedModule
-from ._floats import (
-    check_float,
-    geometry,
-    need,
-    take_parameters,
-    take_values,
-)
+from ._floats import check_float, geometry, need, take_parameters, take_values
 
 
 class _ConvNd(_FloatConvNd):

@@ -54,9 +54,7 @@ class Linear(nn.Linear):
 
     def to_float(self):
         """The linear map without quantisation."""
-        made = nn.Linear(
-            self.in_features, self.out_features, self.bias is not None
-        )
+        made = nn.Linear(self.in_features, self.out_features, self.bias is not None)
         take_values(made, self)
         made.train(self.training)
         return made

@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from .....nn import MaxPool2d as MaxPool2d
-from .activation import (
-    ELU,
-    Hardswish,
-    LeakyReLU,
-    PReLU,
-    ReLU6,
-    Sigmoid,
-    Softmax,
-)
+from .activation import ELU, Hardswish, LeakyReLU, PReLU, ReLU6, Sigmoid, Softmax
 from .conv import (
     Conv1d,
     Conv2d,
@@ -65,4 +57,4 @@ __all__ = [
     "ReLU6",
     "Sigmoid",
     "Softmax",
-]  # fmt: skip
+]

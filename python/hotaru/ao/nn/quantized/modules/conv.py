@@ -22,9 +22,13 @@ from .utils import (
 )
 
 __all__ = [
-    "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
     "ConvTranspose3d",
-]  # fmt: skip
+]
 
 F = nn.functional
 
@@ -76,9 +80,19 @@ class _ConvNd(WeightedQuantizedModule):
         )
 
     def _set(
-        self, in_channels, out_channels, kernel_size, stride, padding,
-        output_padding, dilation, groups, bias, padding_mode, device,
-    ) -> None:  # fmt: skip
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride,
+        padding,
+        output_padding,
+        dilation,
+        groups,
+        bias,
+        padding_mode,
+        device,
+    ) -> None:
         if in_channels % groups or out_channels % groups:
             which = "in" if in_channels % groups else "out"
             raise ValueError(f"{which}_channels must be divisible by groups")
@@ -157,9 +171,7 @@ class _ConvNd(WeightedQuantizedModule):
 
     def _save_to_state_dict(self, destination, prefix, keep_vars) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
-        destination[prefix + "weight"], destination[prefix + "bias"] = (
-            self._parts
-        )
+        destination[prefix + "weight"], destination[prefix + "bias"] = self._parts
         save_qparams(self, destination, prefix)
 
     def _load_from_state_dict(
@@ -169,9 +181,7 @@ class _ConvNd(WeightedQuantizedModule):
             *(state_dict.pop(prefix + name) for name in ("weight", "bias"))
         )
         load_qparams(self, state_dict, prefix)
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, False, *rest
-        )
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, False, *rest)
 
     # -- computing ---------------------------------------------------------
 
@@ -181,12 +191,7 @@ class _ConvNd(WeightedQuantizedModule):
             sizes = "N, C, L" if self._axes == 1 else sizes
             raise ValueError(f"Input shape must be `({sizes})`!")
         return products.convolution(
-            input,
-            *self._parts,
-            self._run,
-            self.scale,
-            self.zero_point,
-            self._rectified,
+            input, *self._parts, self._run, self.scale, self.zero_point, self._rectified
         )
 
     def _run(self, x, weight):
@@ -209,9 +214,7 @@ class _ConvNd(WeightedQuantizedModule):
             pads = [p for p in reversed(padding) for _ in range(2)]
             x, padding = F.pad(x, pads, mode=self.padding_mode), 0
         run = getattr(F, f"conv{n}d")
-        return run(
-            x, weight, None, self.stride, padding, self.dilation, self.groups
-        )
+        return run(x, weight, None, self.stride, padding, self.dilation, self.groups)
 
     # -- making ------------------------------------------------------------
 
@@ -221,9 +224,7 @@ class _ConvNd(WeightedQuantizedModule):
         observed = mod
         if hasattr(mod, "weight_fake_quant"):
             if hasattr(mod, "bn"):
-                mod.weight, mod.bias = with_norm(
-                    mod, mod.bn, fuse_conv_bn_weights
-                )
+                mod.weight, mod.bias = with_norm(mod, mod.bn, fuse_conv_bn_weights)
         else:
             kind = type_before_parametrizations(mod)
             if kind is not cls._FLOAT_MODULE:
@@ -232,9 +233,7 @@ class _ConvNd(WeightedQuantizedModule):
                     f"{cls._FLOAT_MODULE.__name__} but got:{type(mod)}"
                 )
             if not hasattr(mod, "qconfig"):
-                raise AssertionError(
-                    "Input float module must have qconfig defined."
-                )
+                raise AssertionError("Input float module must have qconfig defined.")
             if isinstance(mod, nni._FusedModule):
                 mod = mod[0]
         scale, zero_point = output_qparams(observed)
@@ -244,9 +243,7 @@ class _ConvNd(WeightedQuantizedModule):
         if observer.dtype is not hotaru.qint8:
             raise AssertionError("Weight observer must have a dtype of qint8")
         made = cls._like(mod)
-        made.set_weight_bias(
-            _quantize_weight(mod.weight.float(), observer), mod.bias
-        )
+        made.set_weight_bias(_quantize_weight(mod.weight.float(), observer), mod.bias)
         made.scale, made.zero_point = scale, zero_point
         return made
 
@@ -299,8 +296,7 @@ class _ConvTransposeNd(_ConvNd):
         WeightedQuantizedModule.__init__(self)
         if padding_mode != "zeros":
             raise ValueError(
-                "Only 'zeros' padding mode is supported for "
-                f"{type(self).__name__}"
+                f"Only 'zeros' padding mode is supported for {type(self).__name__}"
             )
         self._set(
             in_channels,

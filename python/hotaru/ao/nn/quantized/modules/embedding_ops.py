@@ -19,9 +19,7 @@ class EmbeddingPackedParams(nn.Module):
 
     _version = 1
 
-    def __init__(
-        self, num_embeddings, embedding_dim, dtype=hotaru.quint8
-    ) -> None:
+    def __init__(self, num_embeddings, embedding_dim, dtype=hotaru.quint8) -> None:
         super().__init__()
         if dtype not in _DTYPES:
             raise NotImplementedError(
@@ -59,9 +57,7 @@ class EmbeddingPackedParams(nn.Module):
     ) -> None:
         self.dtype = state_dict.pop(prefix + "dtype")
         self.set_weight(state_dict.pop(prefix + "_packed_weight"))
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, False, *rest
-        )
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, False, *rest)
 
     def __repr__(self) -> str:
         return repr(self._weight())
@@ -179,9 +175,7 @@ class EmbeddingBag(Embedding):
         include_last_offset: bool = False,
         dtype=hotaru.quint8,
     ) -> None:
-        super().__init__(
-            num_embeddings, embedding_dim, _weight=_weight, dtype=dtype
-        )
+        super().__init__(num_embeddings, embedding_dim, _weight=_weight, dtype=dtype)
         self.mode = mode
         self.pruned_weights = False
         self.include_last_offset = include_last_offset

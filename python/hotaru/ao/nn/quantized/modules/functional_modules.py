@@ -147,9 +147,7 @@ def _plus(x, number: float):
 def _times(x, number: float):
     scale, zero_point, dtype = x.q_scale(), x.q_zero_point(), x.dtype
     if number > 0:
-        return build(
-            x._integers.clone(), dtype, scale * number, zero_point, None
-        )
+        return build(x._integers.clone(), dtype, scale * number, zero_point, None)
     if number == 0:
         zeros = hotaru.zeros_like(x._integers)
         return build(zeros, dtype, 1.0, 0, None)

@@ -74,9 +74,7 @@ class LinearPackedParams(Module):
             )
         self.dtype = state_dict.pop(prefix + "dtype")
         self.set_weight_bias(*state_dict.pop(prefix + "_packed_params"))
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, False, *rest
-        )
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, False, *rest)
 
     def __repr__(self) -> str:
         return repr(self._weight_bias())
@@ -105,9 +103,7 @@ class Linear(KeepsQparams, WeightedQuantizedModule):
         elif dtype is hotaru.float16:
             weight = hotaru.zeros(out_features, in_features)
         else:
-            raise RuntimeError(
-                "Unsupported dtype specified for quantized Linear!"
-            )
+            raise RuntimeError("Unsupported dtype specified for quantized Linear!")
         self._packed_params = LinearPackedParams(dtype)
         bias = hotaru.zeros(out_features) if bias_ else None
         self._packed_params.set_weight_bias(weight, bias)
@@ -129,9 +125,7 @@ class Linear(KeepsQparams, WeightedQuantizedModule):
         return f"{self._get_name()}({self.extra_repr()})"
 
     def forward(self, x):
-        return products.linear(
-            x, *self._weight_bias(), self.scale, self.zero_point
-        )
+        return products.linear(x, *self._weight_bias(), self.scale, self.zero_point)
 
     def _weight_bias(self):
         return self._packed_params._weight_bias()
@@ -155,9 +149,7 @@ class Linear(KeepsQparams, WeightedQuantizedModule):
         if hasattr(mod, "weight_fake_quant"):
             observed = mod
             if hasattr(mod, "bn"):
-                mod.weight, mod.bias = with_norm(
-                    mod, mod.bn, fuse_linear_bn_weights
-                )
+                mod.weight, mod.bias = with_norm(mod, mod.bn, fuse_linear_bn_weights)
         else:
             kinds = cls._FLOAT_MODULE
             kinds = kinds if isinstance(kinds, tuple) else (kinds,)
@@ -178,8 +170,6 @@ class Linear(KeepsQparams, WeightedQuantizedModule):
         if observer.dtype is not hotaru.qint8:
             raise AssertionError("Weight observer must have dtype torch.qint8")
         made = cls(mod.in_features, mod.out_features, dtype=observer.dtype)
-        made.set_weight_bias(
-            _quantize_weight(mod.weight.float(), observer), mod.bias
-        )
+        made.set_weight_bias(_quantize_weight(mod.weight.float(), observer), mod.bias)
         made.scale, made.zero_point = scale, zero_point
         return made

@@ -8,9 +8,15 @@ from ..... import nn
 from .utils import output_qparams
 
 __all__ = [
-    "BatchNorm2d", "BatchNorm3d", "Dropout", "GroupNorm", "InstanceNorm1d",
-    "InstanceNorm2d", "InstanceNorm3d", "LayerNorm",
-]  # fmt: skip
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "Dropout",
+    "GroupNorm",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LayerNorm",
+]
 
 
 class _Normed:
@@ -51,10 +57,7 @@ class LayerNorm(_Normed, nn.LayerNorm):
     ) -> None:
         options = {"device": device, "dtype": dtype}
         super().__init__(
-            normalized_shape,
-            eps=eps,
-            elementwise_affine=elementwise_affine,
-            **options,
+            normalized_shape, eps=eps, elementwise_affine=elementwise_affine, **options
         )
         self._keep(scale, zero_point, weight, bias, options)
 

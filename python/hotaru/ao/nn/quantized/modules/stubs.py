@@ -17,8 +17,7 @@ class Quantize(nn.Module):
         device = options.get("device")
         self.register_buffer("scale", hotaru.tensor([scale], **options))
         self.register_buffer(
-            "zero_point",
-            hotaru.tensor([zero_point], dtype=hotaru.long, device=device),
+            "zero_point", hotaru.tensor([zero_point], dtype=hotaru.long, device=device)
         )
         self.dtype = dtype
 
@@ -34,10 +33,7 @@ class Quantize(nn.Module):
         return Quantize(scale, zero_point, mod.activation_post_process.dtype)
 
     def extra_repr(self) -> str:
-        return (
-            f"scale={self.scale}, zero_point={self.zero_point}, "
-            f"dtype={self.dtype}"
-        )
+        return f"scale={self.scale}, zero_point={self.zero_point}, dtype={self.dtype}"
 
 
 class DeQuantize(nn.Module):

@@ -20,8 +20,7 @@ def output_qparams(mod) -> tuple[float, int]:
     """
     if not hasattr(mod, "activation_post_process"):
         raise AssertionError(
-            f"Module {type(mod).__name__} must have activation_post_process "
-            "attribute"
+            f"Module {type(mod).__name__} must have activation_post_process attribute"
         )
     scale, zero_point = mod.activation_post_process.calculate_qparams()
     return float(scale), int(zero_point)
@@ -34,17 +33,11 @@ def _quantize_weight(float_wt, observer):
     """
     scale, zero_point = observer.calculate_qparams()
     dtype = observer.dtype
-    if observer.qscheme in (
-        hotaru.per_tensor_symmetric,
-        hotaru.per_tensor_affine,
-    ):
+    if observer.qscheme in (hotaru.per_tensor_symmetric, hotaru.per_tensor_affine):
         made = hotaru.quantize_per_tensor(
             float_wt, float(scale), int(zero_point), dtype
         )
-    elif observer.qscheme in (
-        hotaru.per_channel_symmetric,
-        hotaru.per_channel_affine,
-    ):
+    elif observer.qscheme in (hotaru.per_channel_symmetric, hotaru.per_channel_affine):
         made = hotaru.quantize_per_channel(
             float_wt,
             scale.to(hotaru.double),
@@ -94,9 +87,7 @@ class KeepsQparams:
         self, state_dict, prefix, local_metadata, strict, *rest
     ) -> None:
         load_qparams(self, state_dict, prefix)
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, False, *rest
-        )
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, False, *rest)
 
 
 def save_qparams(module, destination, prefix) -> None:

@@ -14,10 +14,21 @@ __all__ = ["CSEPass", "get_CSE_banned_ops"]
 
 # Operators that draw random numbers, by the beginning of their names.
 _RANDOM = (
-    "_fused_dropout", "_standard_gamma", "alpha_dropout", "bernoulli",
-    "binomial", "dropout", "feature_alpha_dropout", "feature_dropout",
-    "multinomial", "native_dropout", "normal", "poisson", "rand", "rrelu",
-)  # fmt: skip
+    "_fused_dropout",
+    "_standard_gamma",
+    "alpha_dropout",
+    "bernoulli",
+    "binomial",
+    "dropout",
+    "feature_alpha_dropout",
+    "feature_dropout",
+    "multinomial",
+    "native_dropout",
+    "normal",
+    "poisson",
+    "rand",
+    "rrelu",
+)
 
 
 @functools.cache
@@ -81,9 +92,11 @@ class CSEPass(PassBase):
         if target in self.banned_ops:
             return None
         key = (
-            node.op, node.target, _frozen(node.args, stands_for),
+            node.op,
+            node.target,
+            _frozen(node.args, stands_for),
             _frozen(node.kwargs, stands_for),
-        )  # fmt: skip
+        )
         try:
             hash(key)
         except TypeError:

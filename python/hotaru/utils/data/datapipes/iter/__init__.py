@@ -21,11 +21,25 @@ from .sharding import ShardingFilterIterDataPipe as ShardingFilter
 from .utils import IterableWrapperIterDataPipe as IterableWrapper
 
 __all__ = [
-    "Batcher", "Collator", "Concater", "Demultiplexer", "FileLister",
-    "FileOpener", "Filter", "Forker", "Grouper", "IterableWrapper", "Mapper",
-    "Multiplexer", "Sampler", "ShardingFilter", "Shuffler", "StreamReader",
-    "UnBatcher", "Zipper",
-]  # fmt: skip
+    "Batcher",
+    "Collator",
+    "Concater",
+    "Demultiplexer",
+    "FileLister",
+    "FileOpener",
+    "Filter",
+    "Forker",
+    "Grouper",
+    "IterableWrapper",
+    "Mapper",
+    "Multiplexer",
+    "Sampler",
+    "ShardingFilter",
+    "Shuffler",
+    "StreamReader",
+    "UnBatcher",
+    "Zipper",
+]
 
 # One file of three that PyTorch has.
 _add_parts(

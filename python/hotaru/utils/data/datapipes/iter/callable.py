@@ -34,20 +34,15 @@ class MapperIterDataPipe(IterDataPipe):
     """
 
     def __init__(
-        self, datapipe: IterDataPipe, fn: Callable, input_col=None,
-        output_col=None,
-    ) -> None:  # fmt: skip
+        self, datapipe: IterDataPipe, fn: Callable, input_col=None, output_col=None
+    ) -> None:
         self.datapipe = datapipe
         check_function(fn)
         if input_col is None and output_col is not None:
-            raise ValueError(
-                "`output_col` must be None when `input_col` is None."
-            )
+            raise ValueError("`output_col` must be None when `input_col` is None.")
         if isinstance(output_col, (list, tuple)):
             if len(output_col) > 1:
-                raise ValueError(
-                    "`output_col` must be a single-element list or tuple"
-                )
+                raise ValueError("`output_col` must be a single-element list or tuple")
             output_col = output_col[0]
         self.fn, self.input_col, self.output_col = fn, input_col, output_col
         validate_input_col(fn, input_col)
@@ -95,7 +90,9 @@ class CollatorIterDataPipe(MapperIterDataPipe):
     """
 
     def __init__(
-        self, datapipe: IterDataPipe, conversion: Callable = default_collate,
+        self,
+        datapipe: IterDataPipe,
+        conversion: Callable = default_collate,
         collate_fn: Callable | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(datapipe, collate_fn or conversion)

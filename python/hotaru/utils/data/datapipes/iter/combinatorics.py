@@ -25,20 +25,19 @@ class SamplerIterDataPipe(IterDataPipe):
     """
 
     def __init__(
-        self, datapipe: IterDataPipe,
+        self,
+        datapipe: IterDataPipe,
         sampler: type[Sampler] = SequentialSampler,
-        sampler_args: tuple | None = None, sampler_kwargs: dict | None = None,
-    ) -> None:  # fmt: skip
+        sampler_args: tuple | None = None,
+        sampler_kwargs: dict | None = None,
+    ) -> None:
         if not isinstance(datapipe, Sized):
             raise AssertionError(
                 "Sampler class requires input datapipe implemented `__len__`"
             )
         self.datapipe = datapipe
         self.sampler_args = sampler_args or ()
-        self.sampler_kwargs = {
-            **(sampler_kwargs or {}),
-            "data_source": datapipe,
-        }
+        self.sampler_kwargs = {**(sampler_kwargs or {}), "data_source": datapipe}
         self.sampler = sampler(*self.sampler_args, **self.sampler_kwargs)
 
     def __iter__(self):
@@ -71,9 +70,12 @@ class ShufflerIterDataPipe(IterDataPipe):
     """
 
     def __init__(
-        self, datapipe: IterDataPipe, *, buffer_size: int = 10000,
+        self,
+        datapipe: IterDataPipe,
+        *,
+        buffer_size: int = 10000,
         unbatch_level: int = 0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if buffer_size <= 0:
             raise AssertionError("buffer_size should be larger than 0")
         if unbatch_level:

@@ -75,8 +75,7 @@ class ZipperIterDataPipe(_Joined):
     def __init__(self, *datapipes: IterDataPipe) -> None:
         if not all(isinstance(pipe, IterDataPipe) for pipe in datapipes):
             raise TypeError(
-                "All inputs are required to be `IterDataPipe` for "
-                "`ZipIterDataPipe`."
+                "All inputs are required to be `IterDataPipe` for `ZipIterDataPipe`."
             )
         self.datapipes = datapipes
 

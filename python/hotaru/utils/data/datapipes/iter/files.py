@@ -29,11 +29,15 @@ class FileListerIterDataPipe(IterDataPipe):
     """
 
     def __init__(
-        self, root: str | Sequence[str] | IterDataPipe = ".",
-        masks: str | list[str] = "", *, recursive: bool = False,
-        abspath: bool = False, non_deterministic: bool = False,
+        self,
+        root: str | Sequence[str] | IterDataPipe = ".",
+        masks: str | list[str] = "",
+        *,
+        recursive: bool = False,
+        abspath: bool = False,
+        non_deterministic: bool = False,
         length: int = -1,
-    ) -> None:  # fmt: skip
+    ) -> None:
         root = [root] if isinstance(root, str) else root
         if not isinstance(root, IterDataPipe):
             root = IterableWrapperIterDataPipe(root)
@@ -44,9 +48,8 @@ class FileListerIterDataPipe(IterDataPipe):
     def __iter__(self):
         for folder in self.datapipe:
             yield from get_file_pathnames_from_root(
-                folder, self.masks, self.recursive, self.abspath,
-                self.non_deterministic,
-            )  # fmt: skip
+                folder, self.masks, self.recursive, self.abspath, self.non_deterministic
+            )
 
     def __len__(self) -> int:
         if self.length == -1:
@@ -64,9 +67,12 @@ class FileOpenerIterDataPipe(IterDataPipe):
     """
 
     def __init__(
-        self, datapipe: Iterable[str], mode: str = "r",
-        encoding: str | None = None, length: int = -1,
-    ) -> None:  # fmt: skip
+        self,
+        datapipe: Iterable[str],
+        mode: str = "r",
+        encoding: str | None = None,
+        length: int = -1,
+    ) -> None:
         if mode not in ("b", "t", "rb", "rt", "r"):
             raise ValueError(f"Invalid mode {mode}")
         if "b" in mode and encoding is not None:
@@ -103,9 +109,7 @@ class StreamReaderIterDataPipe(IterDataPipe):
         [('a', b'byt'), ('a', b'es')]
     """
 
-    def __init__(
-        self, datapipe: IterDataPipe, chunk: int | None = None
-    ) -> None:
+    def __init__(self, datapipe: IterDataPipe, chunk: int | None = None) -> None:
         self.datapipe, self.chunk = datapipe, chunk
 
     def __iter__(self):

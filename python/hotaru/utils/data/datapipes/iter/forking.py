@@ -44,9 +44,12 @@ class ForkerIterDataPipe(IterDataPipe):
     """
 
     def __new__(
-        cls, datapipe: IterDataPipe, num_instances: int,
-        buffer_size: int = 1000, copy: str | None = None,
-    ):  # fmt: skip
+        cls,
+        datapipe: IterDataPipe,
+        num_instances: int,
+        buffer_size: int = 1000,
+        copy: str | None = None,
+    ):
         _check_count(num_instances)
         if num_instances == 1:
             return datapipe
@@ -79,10 +82,13 @@ class DemultiplexerIterDataPipe(IterDataPipe):
     """
 
     def __new__(
-        cls, datapipe: IterDataPipe, num_instances: int,
-        classifier_fn: Callable, drop_none: bool = False,
+        cls,
+        datapipe: IterDataPipe,
+        num_instances: int,
+        classifier_fn: Callable,
+        drop_none: bool = False,
         buffer_size: int = 1000,
-    ):  # fmt: skip
+    ):
         _check_count(num_instances)
         check_function(classifier_fn)
         shared = _DemultiplexerIterDataPipe(
@@ -94,8 +100,7 @@ class DemultiplexerIterDataPipe(IterDataPipe):
 def _check_count(num_instances: int) -> None:
     if num_instances < 1:
         raise ValueError(
-            "Expected `num_instances` larger than 0, but "
-            f"{num_instances} is found"
+            f"Expected `num_instances` larger than 0, but {num_instances} is found"
         )
 
 

@@ -9,11 +9,7 @@ from .._decorator import functional_datapipe
 from ..datapipe import DataChunk, IterDataPipe
 from ..utils.common import check_batch_size, check_function
 
-__all__ = [
-    "BatcherIterDataPipe",
-    "GrouperIterDataPipe",
-    "UnBatcherIterDataPipe",
-]
+__all__ = ["BatcherIterDataPipe", "GrouperIterDataPipe", "UnBatcherIterDataPipe"]
 
 
 def batches(length: int, size: int, drop_last: bool) -> int:
@@ -41,9 +37,12 @@ class BatcherIterDataPipe(IterDataPipe):
     """
 
     def __init__(
-        self, datapipe: IterDataPipe, batch_size: int, drop_last: bool = False,
+        self,
+        datapipe: IterDataPipe,
+        batch_size: int,
+        drop_last: bool = False,
         wrapper_class=DataChunk,
-    ) -> None:  # fmt: skip
+    ) -> None:
         check_batch_size(batch_size)
         self.datapipe, self.batch_size = datapipe, batch_size
         self.drop_last, self.wrapper_class = drop_last, wrapper_class
@@ -101,8 +100,7 @@ class UnBatcherIterDataPipe(IterDataPipe):
                 yield from self._apart(inner, max(level - 1, -1))
         else:
             raise IndexError(
-                f"unbatch_level {self.unbatch_level} exceeds the depth of the "
-                "DataPipe"
+                f"unbatch_level {self.unbatch_level} exceeds the depth of the DataPipe"
             )
 
 
@@ -117,18 +115,21 @@ class GrouperIterDataPipe(IterDataPipe):
     """
 
     def __init__(
-        self, datapipe: IterDataPipe, group_key_fn: Callable, *,
-        keep_key: bool = False, buffer_size: int = 10000,
+        self,
+        datapipe: IterDataPipe,
+        group_key_fn: Callable,
+        *,
+        keep_key: bool = False,
+        buffer_size: int = 10000,
         group_size: int | None = None,
-        guaranteed_group_size: int | None = None, drop_remaining: bool = False,
-    ) -> None:  # fmt: skip
+        guaranteed_group_size: int | None = None,
+        drop_remaining: bool = False,
+    ) -> None:
         check_function(group_key_fn)
         if group_size is not None and not 0 < group_size <= buffer_size:
             raise AssertionError("group_size must be > 0 and <= buffer_size")
         least = guaranteed_group_size
-        if least is not None and (
-            group_size is None or not 0 < least <= group_size
-        ):
+        if least is not None and (group_size is None or not 0 < least <= group_size):
             raise AssertionError(
                 "guaranteed_group_size must be > 0 and <= group_size and "
                 "group_size must be set"
@@ -153,8 +154,7 @@ class GrouperIterDataPipe(IterDataPipe):
                 yield self._given(key)
             if self.curr_buffer_size == self.max_buffer_size:
                 key = max(
-                    self.buffer_elements,
-                    key=lambda k: len(self.buffer_elements[k]),
+                    self.buffer_elements, key=lambda k: len(self.buffer_elements[k])
                 )
                 if self._large_enough(key):
                     yield self._given(key)

@@ -6,12 +6,7 @@ from collections.abc import Callable
 
 from .._decorator import functional_datapipe
 from ..datapipe import IterDataPipe
-from ..utils.common import (
-    StreamWrapper,
-    check_function,
-    columns_of,
-    validate_input_col,
-)
+from ..utils.common import StreamWrapper, check_function, columns_of, validate_input_col
 
 __all__ = ["FilterIterDataPipe"]
 

@@ -23,9 +23,11 @@ class _ShardingIterDataPipe(IterDataPipe):
     """A pipe that can be told which part of the items to give."""
 
     def apply_sharding(
-        self, num_of_instances: int, instance_id: int,
+        self,
+        num_of_instances: int,
+        instance_id: int,
         sharding_group: SHARDING_PRIORITIES,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Gives part `instance_id` of `num_of_instances`."""
         raise NotImplementedError
 
@@ -46,9 +48,11 @@ class ShardingFilterIterDataPipe(_ShardingIterDataPipe):
         self._divide()
 
     def apply_sharding(
-        self, num_of_instances: int, instance_id: int,
+        self,
+        num_of_instances: int,
+        instance_id: int,
         sharding_group=SHARDING_PRIORITIES.DEFAULT,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Gives part `instance_id` of `num_of_instances`, in each group.
 
         Raises ValueError for a part that is none, RuntimeError where DEFAULT is
@@ -60,8 +64,9 @@ class ShardingFilterIterDataPipe(_ShardingIterDataPipe):
                 f"num_of_instances({num_of_instances})"
             )
         default = SHARDING_PRIORITIES.DEFAULT
-        if any((group == default) != (sharding_group == default)
-               for group in self.groups):  # fmt: skip
+        if any(
+            (group == default) != (sharding_group == default) for group in self.groups
+        ):
             raise RuntimeError(
                 "ShardingFilter cannot mix DEFAULT and non DEFAULT groups"
             )

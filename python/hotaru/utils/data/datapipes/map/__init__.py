@@ -9,9 +9,7 @@ from .pipes import ShufflerIterDataPipe as Shuffler
 from .pipes import ZipperMapDataPipe as Zipper
 from .pipes import _itself
 
-__all__ = [
-    "Batcher", "Concater", "Mapper", "SequenceWrapper", "Shuffler", "Zipper",
-]  # fmt: skip
+__all__ = ["Batcher", "Concater", "Mapper", "SequenceWrapper", "Shuffler", "Zipper"]
 
 # One file of those that PyTorch has.
 _add_parts(
@@ -19,10 +17,8 @@ _add_parts(
     {
         "callable": {"MapperMapDataPipe": Mapper, "default_fn": _itself},
         "combinatorics": {"ShufflerIterDataPipe": Shuffler},
-        "combining": {
-            "ConcaterMapDataPipe": Concater, "ZipperMapDataPipe": Zipper,
-        },
+        "combining": {"ConcaterMapDataPipe": Concater, "ZipperMapDataPipe": Zipper},
         "grouping": {"BatcherMapDataPipe": Batcher},
         "utils": {"SequenceWrapperMapDataPipe": SequenceWrapper},
     },
-)  # fmt: skip
+)

@@ -155,9 +155,12 @@ class BatcherMapDataPipe(MapDataPipe):
     """
 
     def __init__(
-        self, datapipe: MapDataPipe, batch_size: int, drop_last: bool = False,
+        self,
+        datapipe: MapDataPipe,
+        batch_size: int,
+        drop_last: bool = False,
         wrapper_class=DataChunk,
-    ) -> None:  # fmt: skip
+    ) -> None:
         check_batch_size(batch_size)
         self.datapipe, self.batch_size = datapipe, batch_size
         self.drop_last, self.wrapper_class = drop_last, wrapper_class
@@ -195,13 +198,9 @@ class ShufflerIterDataPipe(IterDataPipe):
         ['a', 'c']
     """
 
-    def __init__(
-        self, datapipe: MapDataPipe, *, indices: list | None = None
-    ) -> None:
+    def __init__(self, datapipe: MapDataPipe, *, indices: list | None = None) -> None:
         self.datapipe = datapipe
-        self.indices = list(
-            range(len(datapipe)) if indices is None else indices
-        )
+        self.indices = list(range(len(datapipe)) if indices is None else indices)
         self._enabled, self._seed = True, None
         self._rng = random.Random()
         self._left: list = list(self.indices)

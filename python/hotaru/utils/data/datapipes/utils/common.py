@@ -43,16 +43,12 @@ def validate_input_col(fn: Callable, input_col) -> None:
         return
     count = len(input_col) if isinstance(input_col, (list, tuple)) else 1
     places = [
-        p
-        for p in parameters
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
     inner = fn.func if isinstance(fn, functools.partial) else fn
     name = getattr(inner, "__name__", repr(inner))
     needed = [
-        p
-        for p in parameters
-        if p.kind is p.KEYWORD_ONLY and p.default is p.empty
+        p for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty
     ]
     if needed:
         raise ValueError(
@@ -76,9 +72,7 @@ def validate_input_col(fn: Callable, input_col) -> None:
 def check_function(fn) -> None:
     """Warns of functions that pickle refuses; TypeError for no function."""
     if not callable(fn):
-        raise TypeError(
-            f"A callable function is expected, but {type(fn)} is provided."
-        )
+        raise TypeError(f"A callable function is expected, but {type(fn)} is provided.")
     fn = fn.func if isinstance(fn, functools.partial) else fn
     if _is_local(fn):
         kind = "Local"
@@ -155,9 +149,7 @@ def get_file_binaries_from_pathnames(
     mode = f"r{mode}" if mode in ("b", "t") else mode
     for path in pathnames if isinstance(pathnames, Iterable) else [pathnames]:
         if not isinstance(path, str):
-            raise TypeError(
-                f"Expected string type for pathname, but got {type(path)}"
-            )
+            raise TypeError(f"Expected string type for pathname, but got {type(path)}")
         stream = open(path, mode, encoding=encoding)  # noqa: SIM115
         yield path, StreamWrapper(stream)
 
@@ -168,13 +160,11 @@ def validate_pathname_binary_tuple(data) -> None:
 
     if not isinstance(data, tuple):
         raise TypeError(
-            "pathname binary data should be tuple type, but it is type "
-            f"{type(data)}"
+            f"pathname binary data should be tuple type, but it is type {type(data)}"
         )
     if len(data) != 2:
         raise TypeError(
-            "pathname binary stream tuple length should be 2, but got "
-            f"{len(data)}"
+            f"pathname binary stream tuple length should be 2, but got {len(data)}"
         )
     if not isinstance(data[0], str):
         raise TypeError(

@@ -53,9 +53,7 @@ class FoldedNorm:
         scale = self.bn.weight / deviation
         over_weight = [-1] + [1] * (self.weight.dim() - 1)
         over_output = [1, -1] + [1] * (self.weight.dim() - 2)
-        weight = self.weight_fake_quant(
-            self.weight * scale.reshape(over_weight)
-        )
+        weight = self.weight_fake_quant(self.weight * scale.reshape(over_weight))
         made = compute(input, weight) / scale.reshape(over_output)
         if self.bias is not None:
             made = made + self.bias.reshape(over_output)

@@ -9,27 +9,24 @@ from ......nn.modules.linear import uniform_by_fan_in
 from ......nn.parameter import Parameter
 from ......nn.utils.fusion import fuse_conv_bn_weights
 from ....qat.modules import conv as _qat
-from ....qat.modules._floats import (
-    check_float,
-    geometry,
-    need,
-    take_parameters,
-)
+from ....qat.modules._floats import check_float, geometry, need, take_parameters
 from ...modules import fused as _fused
 from ...modules.fused import _FusedModule
-from ._norms import (
-    FoldedNorm,
-    freeze_bn_stats,
-    take_folded,
-    take_norm,
-    update_bn_stats,
-)
+from ._norms import FoldedNorm, freeze_bn_stats, take_folded, take_norm, update_bn_stats
 
 __all__ = [
-    "ConvBn1d", "ConvBn2d", "ConvBn3d", "ConvBnReLU1d", "ConvBnReLU2d",
-    "ConvBnReLU3d", "ConvReLU1d", "ConvReLU2d", "ConvReLU3d",
-    "freeze_bn_stats", "update_bn_stats",
-]  # fmt: skip
+    "ConvBn1d",
+    "ConvBn2d",
+    "ConvBn3d",
+    "ConvBnReLU1d",
+    "ConvBnReLU2d",
+    "ConvBnReLU3d",
+    "ConvReLU1d",
+    "ConvReLU2d",
+    "ConvReLU3d",
+    "freeze_bn_stats",
+    "update_bn_stats",
+]
 
 F = nn.functional
 

@@ -8,6 +8,14 @@ from .conv_relu import ConvReLU1d, ConvReLU2d, ConvReLU3d
 from .linear_relu import LinearLeakyReLU, LinearReLU, LinearTanh
 
 __all__ = [
-    "BNReLU2d", "BNReLU3d", "ConvAdd2d", "ConvAddReLU2d", "ConvReLU1d",
-    "ConvReLU2d", "ConvReLU3d", "LinearLeakyReLU", "LinearReLU", "LinearTanh",
-]  # fmt: skip
+    "BNReLU2d",
+    "BNReLU3d",
+    "ConvAdd2d",
+    "ConvAddReLU2d",
+    "ConvReLU1d",
+    "ConvReLU2d",
+    "ConvReLU3d",
+    "LinearLeakyReLU",
+    "LinearReLU",
+    "LinearTanh",
+]

@@ -20,9 +20,7 @@ class Linear(_Linear):
         device=None,
         dtype=None,
     ) -> None:
-        super().__init__(
-            in_features, out_features, bias, qconfig, device, dtype
-        )
+        super().__init__(in_features, out_features, bias, qconfig, device, dtype)
         from .....quantization.qconfig import _activation_is_memoryless
 
         if not _activation_is_memoryless(qconfig):

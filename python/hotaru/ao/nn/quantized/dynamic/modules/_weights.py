@@ -55,8 +55,7 @@ def check_float(cls, mod, kinds: tuple) -> None:
     if type_before_parametrizations(mod) not in kinds:
         names = ", ".join(f"nn.{k.__name__}" for k in kinds)
         raise AssertionError(
-            f"nn.quantized.dynamic.{cls.__name__}.from_float only works for "
-            f"{names}"
+            f"nn.quantized.dynamic.{cls.__name__}.from_float only works for {names}"
         )
     require_qconfig(mod)
 

@@ -54,9 +54,11 @@ class Linear(_Linear):
         RuntimeError for weights of other dtypes than qint8 and float16.
         """
         kinds = (
-            _FLOATS[0], NonDynamicallyQuantizableLinear, nni.LinearReLU,
+            _FLOATS[0],
+            NonDynamicallyQuantizableLinear,
+            nni.LinearReLU,
             _ao_nn.qat.dynamic.Linear,
-        )  # fmt: skip
+        )
         if type_before_parametrizations(mod) not in kinds:
             raise AssertionError(
                 "nn.quantized.dynamic.Linear.from_float only works for one of"

@@ -37,9 +37,7 @@ class PackedParameter(nn.Module):
         self, state_dict, prefix, local_metadata, strict, *rest
     ) -> None:
         self.param = tuple(state_dict.pop(prefix + "param"))
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, False, *rest
-        )
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, False, *rest)
 
 
 class RNNBase(nn.Module):
@@ -92,9 +90,12 @@ class RNNBase(nn.Module):
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
         for name, usual in (
-            ("num_layers", 1), ("bias", True), ("batch_first", False),
-            ("dropout", 0), ("bidirectional", False),
-        ):  # fmt: skip
+            ("num_layers", 1),
+            ("bias", True),
+            ("batch_first", False),
+            ("dropout", 0),
+            ("bidirectional", False),
+        ):
             if getattr(self, name) != usual:
                 text += f", {name}={getattr(self, name)}"
         return text
@@ -119,11 +120,7 @@ class RNNBase(nn.Module):
 
     def _suffixes(self) -> list[str]:
         ends = ("", "_reverse") if self.bidirectional else ("",)
-        return [
-            f"_l{layer}{end}"
-            for layer in range(self.num_layers)
-            for end in ends
-        ]
+        return [f"_l{layer}{end}" for layer in range(self.num_layers) for end in ends]
 
     def set_weight_bias(self, weight_bias_dict: dict) -> None:
         """Takes other weights and biases, by the float module's names."""
@@ -183,8 +180,7 @@ class RNNBase(nn.Module):
             if tuple(state.shape) != shape:
                 label = f"[{n}]" if self.mode == "LSTM" else ""
                 raise RuntimeError(
-                    f"Expected hidden{label} size {shape}, got "
-                    f"{tuple(state.shape)}"
+                    f"Expected hidden{label} size {shape}, got {tuple(state.shape)}"
                 )
         if order is not None:
             states = [state.index_select(1, order) for state in states]
@@ -246,12 +242,8 @@ class RNNBase(nn.Module):
             for side in ("ih", "hh"):
                 weight = getattr(mod, f"weight_{side}{suffix}")
                 bias = getattr(mod, f"bias_{side}{suffix}", None)
-                given[f"weight_{side}{suffix}"] = _weights.converted(
-                    weight, mod
-                )
-                given[f"bias_{side}{suffix}"] = (
-                    None if bias is None else bias.detach()
-                )
+                given[f"weight_{side}{suffix}"] = _weights.converted(weight, mod)
+                given[f"bias_{side}{suffix}"] = None if bias is None else bias.detach()
         made.set_weight_bias(given)
         return made
 

@@ -17,9 +17,8 @@ class RNNCellBase(_floats.RNNCellBase):
     _gates = 1
 
     def __init__(
-        self, input_size, hidden_size, bias=True, num_chunks=4,
-        dtype=hotaru.qint8,
-    ) -> None:  # fmt: skip
+        self, input_size, hidden_size, bias=True, num_chunks=4, dtype=hotaru.qint8
+    ) -> None:
         hotaru.nn.Module.__init__(self)
         self.input_size = input_size
         self.hidden_size = hidden_size
@@ -58,8 +57,7 @@ class RNNCellBase(_floats.RNNCellBase):
         """Takes other weights and biases, by these names."""
         for side in ("ih", "hh"):
             getattr(self, f"_packed_weight_{side}").set_weight_bias(
-                weight_bias_dict[f"weight_{side}"],
-                weight_bias_dict[f"bias_{side}"],
+                weight_bias_dict[f"weight_{side}"], weight_bias_dict[f"bias_{side}"]
             )
 
     def check_forward_input(self, input) -> None:
@@ -90,9 +88,7 @@ class RNNCellBase(_floats.RNNCellBase):
         )
 
     def _first(self, input):
-        return hotaru.zeros(
-            input.size(0), self.hidden_size, device=input.device
-        )
+        return hotaru.zeros(input.size(0), self.hidden_size, device=input.device)
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
@@ -124,9 +120,13 @@ class RNNCell(RNNCellBase):
     _FLOAT_MODULE = _floats.RNNCell
 
     def __init__(
-        self, input_size, hidden_size, bias=True, nonlinearity="tanh",
+        self,
+        input_size,
+        hidden_size,
+        bias=True,
+        nonlinearity="tanh",
         dtype=hotaru.qint8,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, dtype)
         self.nonlinearity = nonlinearity
 
@@ -145,9 +145,7 @@ class LSTMCell(RNNCellBase):
 
     _FLOAT_MODULE = _floats.LSTMCell
 
-    def __init__(
-        self, input_size, hidden_size, bias=True, dtype=hotaru.qint8
-    ) -> None:
+    def __init__(self, input_size, hidden_size, bias=True, dtype=hotaru.qint8) -> None:
         super().__init__(input_size, hidden_size, bias, 4, dtype)
 
     def forward(self, input, hx=None):
@@ -165,9 +163,7 @@ class GRUCell(RNNCellBase):
 
     _FLOAT_MODULE = _floats.GRUCell
 
-    def __init__(
-        self, input_size, hidden_size, bias=True, dtype=hotaru.qint8
-    ) -> None:
+    def __init__(self, input_size, hidden_size, bias=True, dtype=hotaru.qint8) -> None:
         super().__init__(input_size, hidden_size, bias, 3, dtype)
 
     def forward(self, input, hx=None):
