@@ -4,6 +4,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/attention/attention.h"
+#include "hotaru/backend/common/attention/pays.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/core/printing/concat.h"
 #include "hotaru/ops/attention/composed.h"
@@ -17,9 +18,6 @@ namespace hotaru {
 namespace {
 
 using autograd::Backward;
-
-// Scores of a head from which the CPU keeps none for the gradient.
-constexpr int64_t kManyScores = 128 * 128;
 
 const Kernel& attention_kernel() {
   static const Kernel& k = kernel("attention");
@@ -144,7 +142,7 @@ bool has_fused_attention(const Tensor& query, const Tensor& key,
   if (!attention_kernel().has(query.device().type)) return false;
   if (!query.device().is_cpu()) return true;
   const bool many = query.size(-1) > 0 && value.size(-1) > 0 &&
-                    query.size(-2) * key.size(-2) >= kManyScores;
+                    query.size(-2) * key.size(-2) >= kScoresOfAttention;
   if (!many || autograd::dual_level_open()) return false;
   const DType dtype = query.dtype();
   if (autograd::needs_grad(query, key, value))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "hotaru/backend/common/attention/pays.h"
 #include "hotaru/backend/common/attention/softmax_product.h"
 #include "hotaru/backend/common/matmul/linear.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
@@ -13,9 +14,6 @@
 
 namespace hotaru::graph {
 namespace {
-
-// Rows from which on keys and values are read again.
-constexpr int64_t kRows = 16;
 
 /// A product with no activation.
 struct Product {
@@ -168,7 +166,8 @@ class AttentionFinder {
     const LinearAttributes &x = p.g, &y = v.g;
     const bool rows = (y.batch == 1 || y.a.batch == x.m * x.n) &&
                       y.a.row == x.n && (x.n == 1 || y.a.column == 1);
-    if (x.batch != y.batch || x.m != y.m || x.n != y.k || x.m < kRows || !rows)
+    if (x.batch != y.batch || x.m != y.m || x.n != y.k ||
+        x.m < kRowsOfSoftmaxProduct || !rows)
       return;
     SoftmaxProductAttributes g;
     g.batch = x.batch;
