@@ -18,17 +18,14 @@ def has_torch_function(relevant_args) -> bool:
     """True if one of the arguments, or a mode, answers operators."""
     if not hasattr(relevant_args, "__iter__"):
         raise TypeError("expected a sequence")
-    if not _C._overridden(*relevant_args):
+    if not _C._openly_overridden(*relevant_args):
         return False
     if _modes_only_watch():
-        return any(map(_C._answers_functions, relevant_args))
-    # PyTorch's nested tensors of the layout strided are of the class Tensor.
-    others = [
-        x
-        for x in relevant_args
-        if getattr(type(x), "is_nested", None) is not True or x.layout is not _C.strided
-    ]
-    return len(others) == len(relevant_args) or _C._overridden(*others)
+        return any(
+            _C._answers_functions(x) and _C._answering_class(x) is type(x)
+            for x in relevant_args
+        )
+    return True
 
 
 def _modes_only_watch() -> bool:
@@ -52,6 +49,17 @@ class DisableTorchFunctionSubclass(_Without):
     """Inside, classes with `__torch_function__` are not asked; modes are."""
 
     _switch = staticmethod(_C._without_subclasses)
+
+
+class WithoutAnswers(_Without):
+    """Inside, no argument is asked, nor are the classes that answer for tensors
+    of the type Tensor, which programs do not switch off.
+    """
+
+    @staticmethod
+    def _switch(value):
+        given = value if isinstance(value, tuple) else (value, value)
+        return _C._without_subclasses(given[0]), _C._without_hidden(given[1])
 
 
 class DisableTorchFunction(_Without):

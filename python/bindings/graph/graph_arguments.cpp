@@ -91,7 +91,7 @@ Argument argument_like(nb::handle sample, nb::handle target, bool own) {
   a.dtype = t.dtype();
   a.requires_grad = autograd::requires_grad(t);
   a.leaf = autograd::is_leaf(t);
-  a.type = Py_TYPE(sample.ptr());
+  a.type = answering_class(sample.ptr());
   a.overlaps = may_overlap(t.sizes(), t.strides());
   a.target = tensor_of(target.ptr());
   a.own = own && a.target.storage_offset() == 0 &&
@@ -112,7 +112,9 @@ bool fits(PyObject* object, const Argument& wanted) {
     if (equal < 0) PyErr_Clear();
     return equal == 1;
   }
-  if (Py_TYPE(object) != wanted.type || has_attributes(object)) return false;
+  if (!is_tensor(object) || answering_class(object) != wanted.type ||
+      has_attributes(object))
+    return false;
   const Tensor& t = tensor_of(object);
   return t.dtype() == wanted.dtype && t.sizes() == IntSpan(wanted.sizes) &&
          t.device() == wanted.target.device() &&

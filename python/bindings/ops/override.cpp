@@ -8,6 +8,7 @@
 #include "bindings/graph/around_calls.h"
 #include "bindings/ops/call_walk.h"
 #include "bindings/ops/dispatch.h"
+#include "bindings/tensor/answering_class.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/core/checks/check.h"
 
@@ -29,6 +30,8 @@ int modes_anywhere = 0;  // in all threads, under the GIL
 struct Thread {
   bool without_subclasses = false;
   bool without_all = false;
+  /// Hidden classes are the library's: programs do not switch them off.
+  bool without_hidden = false;
   std::vector<nb::object> modes;
 };
 thread_local Thread current;
@@ -61,20 +64,44 @@ bool is_simple(PyTypeObject* type) {
 
 bool answers(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
+  if (type == tensor_type) return answers(answering_class(object));
   return !is_simple(type) && !PyType_Check(object) && answers(type);
 }
 
-/// The arguments to ask, each type once, subclasses before their bases.
+/// The class that answers for an object, which need not be a tensor.
+PyTypeObject* class_for(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  return type == tensor_type ? answering_class(object) : type;
+}
+bool is_hidden(PyObject* object) {
+  return is_hidden_class(class_for(object));
+}
+
+/// True if an object answers, and this thread lets its kind be asked.
+bool is_asked(PyObject* object) {
+  if (!answers(object)) return false;
+  if (is_hidden(object)) return !current.without_hidden;
+  return !current.without_subclasses && !current.without_all;
+}
+nb::handle as_object(PyTypeObject* type) {
+  return reinterpret_cast<PyObject*>(type);
+}
+
+/// The arguments to ask, each type once, subclasses before their bases, and
+/// hidden classes, which are the library's, behind all others.
 std::vector<PyObject*> find_arguments(const Call& call) {
   std::vector<PyObject*> found;
-  if (current.without_all || current.without_subclasses) return found;
   any_argument(call, [&](PyObject* object) {
-    if (!answers(object)) return false;
-    PyTypeObject* type = Py_TYPE(object);
+    if (!is_asked(object)) return false;
+    PyTypeObject* type = class_for(object);
+    const bool hidden = is_hidden_class(type);
     auto at = found.end();
     for (auto it = found.begin(); it != found.end(); ++it) {
-      if (Py_TYPE(*it) == type) return false;
-      if (at == found.end() && PyType_IsSubtype(type, Py_TYPE(*it))) at = it;
+      PyTypeObject* other = class_for(*it);
+      if (other == type) return false;
+      const bool before =
+          PyType_IsSubtype(type, other) || (!hidden && is_hidden_class(other));
+      if (at == found.end() && before) at = it;
     }
     found.insert(at, object);
     return false;
@@ -88,8 +115,7 @@ std::vector<PyObject*> find_arguments(const Call& call) {
   const nb::object text =
       nb::module_::import_("hotaru.overrides").attr("_nobody_answered");
   nb::list types;
-  for (PyObject* object : arguments)
-    types.append(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(object))));
+  for (PyObject* object : arguments) types.append(as_object(class_for(object)));
   const nb::object message =
       text(nb::handle(func), mode.is_valid() ? mode : nb::none(), types);
   PyErr_SetObject(PyExc_TypeError, message.ptr());
@@ -135,22 +161,28 @@ PyObject* ask_in_order(nb::handle func, const nb::tuple& args,
                        const nb::object& keywords,
                        const std::vector<PyObject*>& arguments,
                        bool quiet = false) {
-  nb::list type_list;
-  for (PyObject* object : arguments)
-    type_list.append(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(object))));
-  const nb::tuple types(type_list);
-  const auto answer = [&](nb::handle who) {
-    return who.attr("__torch_function__")(func, types, args, keywords);
+  // Hidden classes are told of each other alone.
+  nb::list open, all;
+  for (PyObject* object : arguments) {
+    PyTypeObject* cls = class_for(object);
+    all.append(as_object(cls));
+    if (!is_hidden_class(cls)) open.append(as_object(cls));
+  }
+  const auto answer = [&](nb::handle who, const nb::list& types) {
+    return who.attr("__torch_function__")(func, nb::tuple(types), args,
+                                          keywords);
   };
   nb::object mode;
   if (!current.modes.empty() && !current.without_all) {
     const WithoutLastMode scope;
     mode = nb::borrow(scope.mode());
-    nb::object result = answer(mode);
+    nb::object result = answer(mode, open);
     if (result.ptr() != Py_NotImplemented) return result.release().ptr();
   }
   for (PyObject* object : arguments) {
-    nb::object result = answer(object);
+    PyTypeObject* cls = class_for(object);
+    nb::object result = is_hidden_class(cls) ? answer(as_object(cls), all)
+                                             : answer(object, open);
     if (result.ptr() != Py_NotImplemented) return result.release().ptr();
   }
   if (quiet) return Py_NewRef(Py_NotImplemented);
@@ -386,10 +418,7 @@ bool overridden(const Call& call) {
 }
 
 bool overridden_as_function(const Call& call) {
-  if (current.without_all) return false;
-  if (mode_active()) return true;
-  return !current.without_subclasses &&
-         any_argument(call, [](PyObject* object) { return answers(object); });
+  return mode_active() || any_argument(call, is_asked);
 }
 
 bool overridden(std::initializer_list<PyObject*> args) {
@@ -479,10 +508,22 @@ void init_overrides(nb::module_& m) {
     return overridden_as_function(
         {PySequence_Fast_ITEMS(args.ptr()), args.size(), nullptr});
   });
+  m.def(
+      "_openly_overridden",
+      [](nb::args args) {
+        const Call call{PySequence_Fast_ITEMS(args.ptr()), args.size(),
+                        nullptr};
+        return mode_active() || any_argument(call, [](PyObject* object) {
+                 return is_asked(object) && !is_hidden(object);
+               });
+      },
+      "The same without arguments of the type Tensor for which others answer.");
   m.def("_handle_torch_function", &handle);
   m.def("_without_subclasses", [](bool value) {
     return exchange(&Thread::without_subclasses, value);
   });
+  m.def("_without_hidden",
+        [](bool value) { return exchange(&Thread::without_hidden, value); });
   m.def("_without_overrides",
         [](bool value) { return exchange(&Thread::without_all, value); });
   m.def("_is_torch_function_enabled",

@@ -8,6 +8,7 @@
 #include "bindings/gil.h"
 #include "bindings/ops/dispatch.h"
 #include "bindings/ops/override.h"
+#include "bindings/tensor/answering_class.h"
 #include "bindings/tensor/buffer.h"
 #include "bindings/tensor/checks.h"
 #include "bindings/tensor/creation.h"
@@ -20,6 +21,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/inference/inference.h"
 #include "hotaru/core/sparse/opaque.h"
+#include "hotaru/core/sparse/sparse.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/shape/transposes.h"
@@ -44,18 +46,27 @@ PyObject* allocate_plain() {
   if (made) {
     made->dict = made->weakrefs = nullptr;
     made->kept = false;
+    made->answering = 0;
   }
   return reinterpret_cast<PyObject*>(made);
 }
 
+PyObject* allocate_of_class(PyTypeObject* type) {
+  overrides::note_type(type);
+  if (const uint8_t place = hidden_place(type)) {
+    PyObject* object = allocate_plain();
+    if (object) cast(object)->answering = place;
+    return object;
+  }
+  PyObject* object = type->tp_alloc(type, 0);
+  if (object) watch_finalizer(type);
+  return object;
+}
+
 PyObject* allocate(PyTypeObject* type, Tensor tensor) {
   PyObject* object =
-      type == tensor_type ? allocate_plain() : type->tp_alloc(type, 0);
+      type == tensor_type ? allocate_plain() : allocate_of_class(type);
   if (!object) return nullptr;
-  if (type != tensor_type) {
-    overrides::note_type(type);
-    watch_finalizer(type);
-  }
   new (&cast(object)->tensor) Tensor(std::move(tensor));
   TensorImpl* impl = cast(object)->tensor.impl();
   impl->python_object = object;
@@ -75,7 +86,8 @@ bool stays(PyObject* self) {
   if (!impl || impl->python_object != self || impl->use_count() <= 1)
     return false;
   const PyObject* dict = cast(self)->dict;
-  return Py_TYPE(self) != tensor_type || (dict && PyDict_GET_SIZE(dict) > 0);
+  return answering_class(self) != tensor_type ||
+         (dict && PyDict_GET_SIZE(dict) > 0);
 }
 
 /// Ends the weak references to an object that has one other reference left.
@@ -85,7 +97,7 @@ void end_weak_references(PyObject* self) {
   // CPython's look-up forgets an exception that is on its way.
   PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &error, &trace);
-  const bool answers = dispatch::answers(Py_TYPE(self));
+  const bool answers = dispatch::answers(answering_class(self));
   PyErr_Restore(type, error, trace);
   if (answers) return;
   Py_SET_REFCNT(self, 0);  // as the call below asks for
@@ -338,6 +350,19 @@ PyObject* shape(const Tensor& t) {
 PyObject* dtype(const Tensor& t) {
   return dtype_object(t.dtype()).release().ptr();
 }
+Layout layout_of(const Tensor& t) {
+  const SparseStorage* sparse = sparse_storage(t);
+  return sparse ? sparse->layout() : Layout::kStrided;
+}
+PyObject* layout(const Tensor& t) {
+  return layout_object(int64_t(layout_of(t))).release().ptr();
+}
+PyObject* is_sparse(const Tensor& t) {
+  return new_bool(layout_of(t) == Layout::kSparseCoo);
+}
+PyObject* is_sparse_csr(const Tensor& t) {
+  return new_bool(layout_of(t) == Layout::kSparseCsr);
+}
 PyObject* device(const Tensor& t) {
   return device_object(t.device()).release().ptr();
 }
@@ -495,8 +520,14 @@ PyGetSetDef getset[] = {
      nullptr},
     {"is_cuda", overrides::get<"is_cuda", get<is_cuda>>, nullptr, nullptr,
      nullptr},
-    {"is_sparse", overrides::get<"is_sparse", get<never>>, nullptr, nullptr,
+    {"layout", overrides::get<"layout", get<layout>>, nullptr,
+     "How the elements are kept.", nullptr},
+    {"is_nested", overrides::get<"is_nested", get<never>>, nullptr, nullptr,
      nullptr},
+    {"is_sparse", overrides::get<"is_sparse", get<is_sparse>>, nullptr, nullptr,
+     nullptr},
+    {"is_sparse_csr", overrides::get<"is_sparse_csr", get<is_sparse_csr>>,
+     nullptr, nullptr, nullptr},
     {"is_quantized", overrides::get<"is_quantized", get<never>>, nullptr,
      nullptr, nullptr},
     {"is_meta", overrides::get<"is_meta", get<is_meta>>, nullptr, nullptr,
@@ -642,6 +673,7 @@ void init_tensor(nb::module_& m) {
                            like.strides(), like.storage_offset());
       },
       "The tensor's look at its memory, at another tensor's memory.");
+  init_answering_classes(m);
   m.def("_as_subclass", [](nb::handle type, const Tensor& t) {
     return nb::steal(wrap_as(class_of(type), view(t, t.sizes())));
   });

@@ -14,10 +14,19 @@ struct TensorObject {
   PyObject* weakrefs;
   /// Set if the tensor owns this object, which then does not own the tensor.
   bool kept;
+  /// Place in hidden_classes of the one that answers for an object whose type
+  /// is Tensor all the same, as of sparse ones; 0 for others. No word of its
+  /// own: an object is one cache line with the collector's words.
+  uint8_t answering;
 };
 
 /// The class hotaru.Tensor; null before init_tensor.
 extern PyTypeObject* tensor_type;
+
+/// Classes that answer for tensors of the type Tensor (answering_class.h), kept
+/// for the process's life; the first is null.
+inline constexpr size_t kHiddenClasses = 16;
+extern PyTypeObject* hidden_classes[kHiddenClasses];
 
 inline bool is_tensor(PyObject* object) {
   return Py_TYPE(object) == tensor_type ||
@@ -27,10 +36,20 @@ inline bool is_tensor(PyObject* object) {
 inline const Tensor& tensor_of(PyObject* object) {
   return reinterpret_cast<TensorObject*>(object)->tensor;
 }
+/// The class by which a tensor answers operators: its type, but where that is
+/// Tensor and another one answers for it. Unchecked.
+inline PyTypeObject* answering_class(PyObject* tensor) {
+  PyTypeObject* type = Py_TYPE(tensor);
+  if (type != tensor_type) return type;
+  const auto place = reinterpret_cast<TensorObject*>(tensor)->answering;
+  return place ? hidden_classes[place] : type;
+}
+
 /// The Python object of a tensor, the same one as long as it lives; None for
 /// an undefined tensor. A new reference.
 PyObject* wrap(Tensor tensor);
-/// The same as an instance of a subclass, always a new object.
+/// The same as an instance of a subclass, always a new object; of a hidden one
+/// it is a Tensor for which the class answers.
 PyObject* wrap_as(PyTypeObject* type, Tensor tensor);
 
 /// A subclass of Tensor; TypeError for what is none.

@@ -20,11 +20,6 @@ namespace {
 /// Sizes that jit.trace follows: its hook is to see them, so they fit nothing.
 PyTypeObject* traced_size = nullptr;
 
-bool is_int(PyObject* object) {
-  return PyLong_CheckExact(object) ||
-         (PyLong_Check(object) && !PyBool_Check(object));
-}
-
 /// A tensor of one number that no gradient flows through stands for it.
 bool is_number_tensor(PyObject* object) {
   return is_tensor(object) && tensor_of(object).dim() == 0 &&

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from .. import _C
 from .._C import Tensor
+from .._overrides import WithoutAnswers
 from .._tensor.attributes import attributes_of
 from .._tensor.copying import check_leaf
 from . import call
@@ -28,6 +29,8 @@ class Kind:
     """Attributes that such tensors do not have."""
     passes_out = False
     """Set if handlers are given `out`, as any other argument."""
+    bases: ClassVar[set[type]] = set()
+    """Classes whose methods those of all kinds have."""
     writes_back = True
     """Set if operators in place are their other forms, written back."""
 
@@ -41,7 +44,7 @@ class Kind:
 
     def has(self, x) -> bool:
         """True if `x` is a tensor of the kind."""
-        return isinstance(x, Answering) and x._kind is self
+        return getattr(_C._answering_class(x), "_kind", None) is self
 
     def some(self, tree) -> list:
         """The tensors of the kind among arguments, those in lists and
@@ -64,7 +67,7 @@ class Kind:
         """The function as it is for tensors that nobody else answers for."""
         before = _C._without_dispatch(True)
         try:
-            with _C.DisableTorchFunctionSubclass():
+            with WithoutAnswers():
                 return function(*args, **kwargs)
         finally:
             _C._without_dispatch(before)
@@ -125,7 +128,8 @@ class Answering(Tensor):
 
     def __deepcopy__(self, memo):
         check_leaf(self)
-        made = self._copied().requires_grad_(self.requires_grad)
+        cls = _C._answering_class(self)
+        made = cls._copied(self).requires_grad_(self.requires_grad)
         memo[id(self)] = made
         if self.grad is not None:
             made.grad = deepcopy(self.grad, memo)
@@ -136,6 +140,19 @@ class Answering(Tensor):
 
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
+
+
+Kind.bases.add(Answering)
+
+
+class Hidden(type(Tensor)):
+    """Class of answering classes whose tensors are of the type Tensor, as
+    PyTorch's are: what such a class has besides Tensor's names is for its
+    functions, `SparseTensor.f(x)`.
+    """
+
+    def __instancecheck__(cls, x) -> bool:
+        return issubclass(_C._answering_class(x), cls)
 
 
 class Wrapping(Answering):

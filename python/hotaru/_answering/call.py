@@ -55,7 +55,7 @@ def answer(kind, function, args: tuple, kwargs: dict) -> Any:
 def _unlisted(kind, function, name: str, args: tuple, kwargs: dict) -> Any:
     if name in kind.about:
         return kind.plain(function, *args, **kwargs)
-    own = args and own_methods(kind, type(args[0])).get(name)
+    own = args and own_methods(kind, _C._answering_class(args[0])).get(name)
     if own:
         return own(*args, **kwargs)
     if type(function) is _C.Function and name not in kind.refused:
@@ -85,6 +85,10 @@ def attribute(kind, accessor, action: str, *args) -> Any:
         way = find(kind, f".{name}", args, {})
         return way.call(accessor, args, {})
     if action == "__get__":
+        own = own_attributes(kind, _C._answering_class(args[0]))
+        if name in own:
+            value = own[name]
+            return value.fget(args[0]) if isinstance(value, property) else value
         if name in _COMPUTED:
             way = find(kind, name, args, {})
             if way is not None:
@@ -102,9 +106,25 @@ def own_methods(kind, cls: type) -> dict:
     return {
         name: value
         for each in reversed(cls.__mro__)
-        if each in kind.classes
+        if each in kind.classes or each in kind.bases
         for name, value in vars(each).items()
         if type(value) is FunctionType
+    }
+
+
+@functools.cache
+def own_attributes(kind, cls: type) -> dict:
+    """Attributes and properties that a kind's classes have in Tensor's place, by
+    name.
+    """
+    return {
+        name: value
+        for each in reversed(cls.__mro__)
+        if each in kind.classes
+        for name, value in vars(each).items()
+        if type(value) is not FunctionType
+        and not name.startswith("__")
+        and hasattr(_C.Tensor, name)
     }
 
 

@@ -97,11 +97,13 @@ class Call:
         with no_grad():
             if stack.modes():
                 with stack.without_last() as mode:
-                    found = self._asked(mode, type(mode), kinds)
+                    found = self._asked(mode, type(mode), _open(kinds))
                 if found is not NotImplemented:
                     return found
             for kind in kinds:
-                found = self._asked(kind, kind, kinds)
+                hidden = _C._is_hidden_class(kind)
+                seen = kinds if hidden else _open(kinds)
+                found = self._asked(kind, kind, seen)
                 if found is not NotImplemented:
                     return found
             if not kinds:
@@ -207,7 +209,7 @@ def types(tensors: list[Tensor]) -> tuple[type, ...]:
     """The classes that answer, subclasses first."""
     found: list[type] = []
     for tensor in tensors:
-        kind = type(tensor)
+        kind = _C._answering_class(tensor)
         if kind in found or not _C._dispatches(tensor):
             continue
         place = next(
@@ -215,6 +217,11 @@ def types(tensors: list[Tensor]) -> tuple[type, ...]:
         )
         found.insert(place, kind)
     return tuple(found)
+
+
+def _open(kinds: tuple[type, ...]) -> tuple[type, ...]:
+    """Classes of which tensors are instances, as whoever is asked sees them."""
+    return tuple(kind for kind in kinds if not _C._is_hidden_class(kind))
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import Tensor
+from .. import _C, Tensor
 from .._functions.settings import traces
 from ..utils import _pytree as pytree
 from ._checks import check_specs, is_unknown
@@ -33,7 +33,7 @@ def cond(pred, true_fn, false_fn, operands=()):
         )
     if traces:
         return traces[-1].higher_order("cond", pred, true_fn, false_fn, operands)
-    if isinstance(pred, Tensor) and type(pred) is not Tensor:
+    if isinstance(pred, Tensor) and _C._answering_class(pred) is not Tensor:
         return choose(pred, true_fn, false_fn, operands)
     return (true_fn if pred else false_fn)(*operands)
 

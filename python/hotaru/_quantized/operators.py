@@ -325,8 +325,8 @@ def _values(function, x, *args):
 @_answers("dequantize")
 def _dequantize(function, x):
     if isinstance(x, (list, tuple)):
-        return [y.dequantize() for y in x]
-    return x.dequantize()
+        return [QuantizedTensor.dequantize(y) for y in x]
+    return QuantizedTensor.dequantize(x)
 
 
 @_answers("copy_")

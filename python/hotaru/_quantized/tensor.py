@@ -7,7 +7,7 @@ from typing import Any
 import hotaru
 
 from .. import _C
-from .._answering.base import Wrapping
+from .._answering.base import Hidden, Wrapping
 from .._C import Tensor
 from .._late import lent
 from .dtypes import (
@@ -21,7 +21,7 @@ from .kind import QUANTIZED
 from .rounding import dequantize, over_axis
 
 
-class QuantizedTensor(Wrapping, of=QUANTIZED):
+class QuantizedTensor(Wrapping, of=QUANTIZED, metaclass=Hidden):
     """Integers with a scale and a zero point, for all or for each channel.
 
     It has no memory of its own; `int_repr` gives the integers, which views
@@ -56,42 +56,28 @@ class QuantizedTensor(Wrapping, of=QUANTIZED):
 
     def q_scale(self) -> float:
         """The scale of all elements."""
-        self._for_all("q_scale")
+        _for_all(self, "q_scale")
         return self._scale
 
     def q_zero_point(self) -> int:
         """The integer that stands for 0."""
-        self._for_all("q_zero_point")
+        _for_all(self, "q_zero_point")
         return self._zero_point
 
     def q_per_channel_scales(self) -> Tensor:
         """Scales by channel, float64 (float32 with float zero points)."""
-        self._by_channel("q_per_channel_scales")
+        _by_channel(self, "q_per_channel_scales")
         return self._scale
 
     def q_per_channel_zero_points(self) -> Tensor:
         """The zero point of each channel."""
-        self._by_channel("q_per_channel_zero_points")
+        _by_channel(self, "q_per_channel_zero_points")
         return self._zero_point
 
     def q_per_channel_axis(self) -> int:
         """The dimension that has the channels."""
-        self._by_channel("q_per_channel_axis")
+        _by_channel(self, "q_per_channel_axis")
         return self._axis
-
-    def _for_all(self, name: str) -> None:
-        if self._axis is not None:
-            raise RuntimeError(
-                f"{name}: the tensor has a scale for each channel "
-                "(q_per_channel_scales, q_per_channel_zero_points)"
-            )
-
-    def _by_channel(self, name: str) -> None:
-        if self._axis is None:
-            raise RuntimeError(
-                f"{name}: the tensor has one scale for all elements (q_scale, "
-                "q_zero_point)"
-            )
 
     def __repr__(self, *, tensor_contents=None) -> str:
         numbers = repr(self.dequantize())
@@ -118,6 +104,24 @@ class QuantizedTensor(Wrapping, of=QUANTIZED):
 
     def __reduce_ex__(self, protocol):
         return lent("reduce_quantized")(self)
+
+
+_C._hide_class(QuantizedTensor)
+
+
+def _for_all(x: QuantizedTensor, name: str) -> None:
+    if x._axis is not None:
+        raise RuntimeError(
+            f"{name}: the tensor has a scale for each channel "
+            "(q_per_channel_scales, q_per_channel_zero_points)"
+        )
+
+
+def _by_channel(x: QuantizedTensor, name: str) -> None:
+    if x._axis is None:
+        raise RuntimeError(
+            f"{name}: the tensor has one scale for all elements (q_scale, q_zero_point)"
+        )
 
 
 def _filled(text: str, said: list[str], width: int = 80) -> str:

@@ -35,7 +35,8 @@ _METHODS = {
     "crow_indices col_indices ccol_indices row_indices _indices _values _nnz "
     "_dimI _dimV _coalesced_ sparse_resize_ sparse_resize_and_clear_ "
     "resize_as_sparse_",
-    "nested_names": "to_padded_tensor",
+    "nested_names": "to_padded_tensor _nested_tensor_size "
+    "_nested_tensor_strides _nested_tensor_storage_offsets",
 }
 # In packages above this one (`_late`).
 _LENT = (
@@ -53,10 +54,7 @@ _ALIASES = (
     "less_equal_=le_ multiply_=mul_ not_equal_=ne_ subtract_=sub_"
 )
 # Kinds of tensors and of devices that there are none of.
-_NEVER = (
-    "is_ipu is_maia is_mkldnn is_mps is_mtia is_nested is_sparse_csr "
-    "is_vulkan is_xla is_xpu"
-)
+_NEVER = "is_ipu is_maia is_mkldnn is_mps is_mtia is_vulkan is_xla is_xpu"
 
 
 def _make_wrapper_subclass(cls, *args, **kwargs):
@@ -126,7 +124,6 @@ def _attach_properties() -> None:
     # Remains of the time when tensors and variables were two.
     Tensor.name = property(lambda self: None)
     Tensor.volatile = never
-    Tensor.layout = property(lambda self: _C.strided)
     for name, doc in (
         ("real", "The real part, a view; a real tensor itself."),
         ("imag", "The imaginary part of a complex tensor, a view."),

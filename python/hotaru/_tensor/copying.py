@@ -98,7 +98,7 @@ def __reduce_ex__(self, protocol):
     """Functions and classes by which PyTorch knows them, too: what either
     pickles the other reads. The bytes are those of the whole storage.
     """
-    kind, state = type(self), object_state(self)
+    kind, state = _C._answering_class(self), object_state(self)
     plain = kind is Tensor and not state
     if not plain and _C._overridden(self):
         return _C._handle_torch_function(
@@ -138,7 +138,9 @@ def _reduced(tensor) -> tuple:
             tensor.stride(),
             tensor.requires_grad,
         )
-    plain = tensor if type(tensor) is Tensor else tensor.as_subclass(Tensor)
+    plain = (
+        tensor if _C._answering_class(tensor) is Tensor else tensor.as_subclass(Tensor)
+    )
     untyped = plain.untyped_storage()
     args = (
         tensor.storage_offset(),

@@ -18,7 +18,7 @@ def _cdata(self) -> int:
 
 
 def __repr__(self, *, tensor_contents=None) -> str:
-    if type(self) is not Tensor:
+    if _C._answering_class(self) is not Tensor:
         from .subclass_text import text_of, wrapper_text
 
         if _C._dispatches(self):
@@ -28,7 +28,7 @@ def __repr__(self, *, tensor_contents=None) -> str:
 
 
 def __format__(self, spec: str) -> str:
-    if self.dim() == 0 and type(self) is Tensor:
+    if self.dim() == 0 and _C._answering_class(self) is Tensor:
         return self.item().__format__(spec)
     return object.__format__(self, spec)
 

@@ -27,12 +27,33 @@ jagged = _C.layout.__new__(_Jagged)
 _Jagged.__module__ = own_root()
 
 
+def _refused(x: Tensor, name: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"Could not run 'aten::{name}' with arguments from the "
+        f"'{x.device.type.upper()}' backend: it is of nested tensors."
+    )
+
+
 def to_padded_tensor(self, padding: float, output_size=None) -> Tensor:
     """A nested tensor as one with `padding` where an element is smaller.
 
     NotImplementedError for other tensors.
     """
-    raise NotImplementedError(
-        "Could not run 'aten::to_padded_tensor' with arguments from the "
-        f"'{self.device.type.upper()}' backend: it is of nested tensors."
-    )
+    raise _refused(self, "to_padded_tensor")
+
+
+def _nested_tensor_size(self) -> Tensor:
+    """Sizes of the elements, a row each; NotImplementedError for tensors that
+    are not nested, as below.
+    """
+    raise _refused(self, "_nested_tensor_size")
+
+
+def _nested_tensor_strides(self) -> Tensor:
+    """Strides of the elements, a row each."""
+    raise _refused(self, "_nested_tensor_strides")
+
+
+def _nested_tensor_storage_offsets(self) -> Tensor:
+    """Places of the elements in the buffer."""
+    raise _refused(self, "_nested_tensor_storage_offsets")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 
-from .. import Tensor, no_grad
+from .. import _C, Tensor, no_grad
 from .attributes import SWAPPED
 
 _drawn = itertools.count(1, 2)  # odd, as no address is
@@ -68,6 +68,7 @@ def _parts(tensor: Tensor) -> tuple:
     }
     return (
         type(tensor),
+        _C._answering_class(tensor),
         attributes,
         named,
         tensor.data,
@@ -77,7 +78,7 @@ def _parts(tensor: Tensor) -> tuple:
 
 
 def _become(tensor: Tensor, parts: tuple) -> None:
-    kind, attributes, named, data, grad, requires_grad = parts
+    kind, answering, attributes, named, data, grad, requires_grad = parts
     with no_grad():
         tensor.grad = None
         # Integers take no gradients: off before, on behind.
@@ -86,6 +87,7 @@ def _become(tensor: Tensor, parts: tuple) -> None:
         tensor.requires_grad_(requires_grad)
         tensor.grad = grad
     tensor.__class__ = kind
+    _C._set_answering_class(tensor, answering)
     if attributes is not None:
         tensor.__dict__ = attributes
     for name in _slots(kind):

@@ -103,7 +103,7 @@ def _first_gradients(outputs: tuple, grads: tuple) -> tuple:
 
 def _one(output) -> Tensor:
     # The usual case, with as few questions as there can be.
-    plain = type(output) is Tensor and output.numel() == 1
+    plain = _C._answering_class(output) is Tensor and output.numel() == 1
     if plain and output.is_floating_point():
         return ones_like(output)
     if _is_nested(output) or output.shape.numel() != 1:
@@ -118,7 +118,7 @@ def _one(output) -> Tensor:
 
 def _is_nested(x) -> bool:
     """Asked of the class: an attribute would ask who answers for `x`."""
-    return isinstance(x, Tensor) and type(x).is_nested is True
+    return isinstance(x, Tensor) and _C._answering_class(x).is_nested is True
 
 
 def _mismatch(i: int, grad, output) -> RuntimeError:

@@ -88,7 +88,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     for given in (tensor, tangent):
         if given.layout is not _C.strided or given.is_nested:
             raise _lost("nested" if given.is_nested else "sparse")
-    if type(tensor) is type(tangent) is Tensor:
+    if _C._answering_class(tensor) is _C._answering_class(tangent) is Tensor:
         tangent = _laid_out(tensor, tangent)
     elif _C._dispatches(tensor):
         tensor = _C.ops.alias(tensor)  # which its class is asked for

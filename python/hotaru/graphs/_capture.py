@@ -423,8 +423,9 @@ def _static_of(leaf: Tensor) -> Tensor:
 
 def _like(static: Tensor, leaf: Tensor) -> Tensor:
     """A tensor that is to stand for another as one of its class."""
-    if type(leaf) is not Tensor:
-        static = _C._make_subclass(type(leaf), static, False)
+    kind = _C._answering_class(leaf)
+    if kind is not Tensor:
+        static = _C._make_subclass(kind, static, False)
     return static.requires_grad_(leaf.requires_grad)
 
 

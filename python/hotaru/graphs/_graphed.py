@@ -467,9 +467,10 @@ class Graphed(_C._FastCall, Watching):
 
 def _argument_kind(leaf: Tensor) -> tuple:
     # Others answer such questions themselves, or have no strides.
-    if type(leaf) not in _CLASSES or leaf.layout is not strided:
-        return (type(leaf),)
-    return (*kind_of(leaf), type(leaf), has_attributes(leaf))
+    kind = _C._answering_class(leaf)
+    if kind not in _CLASSES or leaf.layout is not strided:
+        return (kind,)
+    return (*kind_of(leaf), kind, has_attributes(leaf))
 
 
 def _same_leaves(leaves) -> tuple:

@@ -87,8 +87,9 @@ def check(
         if id(result) in known:
             _check_itself(result, statics)
             continue
-        if type(result) is not Tensor:
-            raise _state.UnfitError(_CLASS.format(type(result).__name__))
+        kind = _C._answering_class(result)
+        if kind is not Tensor:
+            raise _state.UnfitError(_CLASS.format(kind.__name__))
         if has_attributes(result):
             raise _state.UnfitError(_ATTRIBUTES)
         if result.is_inference() != inference and not _looks_into(result, tensors):
@@ -244,7 +245,7 @@ def _copied(result: Tensor) -> Tensor:
     for dim, (size, stride) in enumerate(zip(result.shape, result.stride())):
         if stride == 0 and size > 1:
             part = part.narrow(dim, 0, 1)
-    if type(result) is not Tensor or _overlaps(part):
+    if _C._answering_class(result) is not Tensor or _overlaps(part):
         return result.clone()
     memory = empty_strided(
         part.shape, part.stride(), dtype=part.dtype, device=part.device

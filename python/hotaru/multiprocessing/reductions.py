@@ -46,7 +46,7 @@ def rebuilt(cls: type, tensor, requires_grad: bool):
 def reduce_tensor(tensor):
     """For a pickler that runs while a process is reached."""
     check_leaf(tensor)
-    if tensor.device.type != "cpu":
+    if tensor.device.type != "cpu" or _C._answering_class(tensor) is not type(tensor):
         return tensor.__reduce_ex__(2)
     geometry = (tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()))
     kind = (type(tensor), tensor.requires_grad)

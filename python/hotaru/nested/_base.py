@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _C
-from .._answering.base import Kind, Wrapping
+from .._answering.base import Hidden, Kind, Wrapping
 from .._answering.names import form, words
 from .._answering.table import Table, answers
 from .._C import Tensor
@@ -18,13 +18,13 @@ from ..autograd.forward_ad import refuse_tangents
 def _strided(args: tuple, kwargs: dict) -> bool:
     """Tells whether one of the arguments is nested, of the layout strided."""
     found = NESTED.some((args, kwargs))
-    return any(not x.is_jagged for x in found)
+    return any(not is_jagged(x) for x in found)
 
 
 def _jagged(args: tuple, kwargs: dict) -> bool:
     """Tells whether all nested arguments are of the layout jagged."""
     found = NESTED.some((args, kwargs))
-    return bool(found) and all(x.is_jagged for x in found)
+    return bool(found) and all(is_jagged(x) for x in found)
 
 
 STRIDED = Table(_strided)
@@ -55,9 +55,9 @@ class _Nested(Kind):
         if not found:
             return self.plain(function, *args, **kwargs)
         x = found[0]
-        if not x.is_jagged and name in _OF_GEOMETRY:
+        if not is_jagged(x) and name in _OF_GEOMETRY:
             x.stride()  # is an error
-        if not x.is_jagged:
+        if not is_jagged(x):
             raise NotImplementedError(
                 f"Could not run 'aten::{name}' with arguments from the "
                 f"'NestedTensor{x.device.type.upper()}' backend. "
@@ -91,7 +91,7 @@ NESTED = _Nested("nested", STRIDED, JAGGED)
 @answers("__float__", "__int__", "__index__", of=JAGGED, asked=True)
 def _number(function, x):
     """The only number, or the error of a tensor of several."""
-    return function(x._whole().detach())
+    return function(whole_of(x).detach())
 
 
 @answers("item", of=STRIDED)
@@ -102,7 +102,7 @@ def _item(x):
         raise RuntimeError(
             f"a Tensor with {x.numel()} elements cannot be converted to Scalar"
         )
-    return plain(x._whole().item)
+    return plain(whole_of(x).item)
 
 
 @answers("__bool__", "is_nonzero", of=STRIDED)
@@ -116,7 +116,7 @@ def _truth(x) -> bool:
     return bool(_item(x))
 
 
-class Nested(Wrapping, of=NESTED):
+class Nested(Wrapping, of=NESTED, metaclass=Hidden):
     """A tensor of tensors, which other tensors keep. It has no memory.
 
     Its elements' history is that of the tensor which has them, `packed(x)`.
@@ -148,14 +148,34 @@ class Nested(Wrapping, of=NESTED):
         return self._base is not None
 
     def _copied(self) -> Nested:
-        return self._around(self._whole().detach().clone())
+        return with_whole(self, whole_of(self).detach().clone())
+
+
+def whole_of(x: Nested) -> Tensor:
+    """The tensor with all elements, without history."""
+    return _C._answering_class(x)._whole(x)
+
+
+def with_whole(like: Nested, whole: Tensor) -> Nested:
+    """A nested tensor of `whole`, without history, at the places of `like`."""
+    return _C._answering_class(like)._around(like, whole)
+
+
+def placed(like: Nested, other: Nested) -> Tensor:
+    """The elements of another nested tensor at the places of `like`."""
+    return _C._answering_class(like)._places(like, other)
+
+
+def is_jagged(x: Nested) -> bool:
+    """True if its layout is jagged."""
+    return _C._answering_class(x).is_jagged
 
 
 def packed(x: Nested) -> Tensor:
     """The tensor with all elements, with their history."""
     if x.requires_grad and _C.is_grad_enabled():
         return _Packed.apply(x)
-    return x._whole()
+    return whole_of(x)
 
 
 def around(like: Nested, whole: Tensor) -> Nested:
@@ -163,7 +183,7 @@ def around(like: Nested, whole: Tensor) -> Nested:
     refuse_tangents("nested", whole)
     if whole.requires_grad and _C.is_grad_enabled():
         return _Around.apply(whole, like)
-    return like._around(whole)
+    return with_whole(like, whole)
 
 
 def is_nested(x: Any) -> bool:
@@ -191,8 +211,8 @@ def as_view(made: Any, source: Tensor) -> Any:
     if isinstance(made, (tuple, list)):
         return type(made)(as_view(each, source) for each in made)
     if isinstance(made, Nested) and made is not source:
-        whole = source._whole() if isinstance(source, Nested) else source
-        memory = made._whole().untyped_storage().data_ptr()
+        whole = whole_of(source) if isinstance(source, Nested) else source
+        memory = whole_of(made).untyped_storage().data_ptr()
         if memory == whole.untyped_storage().data_ptr():
             made._seen = source if source._base is None else source._base
     return made
@@ -207,15 +227,15 @@ def write(out: Nested, result: Nested) -> Nested:
         check_written(out)
         if out.requires_grad or result.requires_grad:
             return _Write.apply(out, result)
-    out._whole().copy_(out._places(result))
+    whole_of(out).copy_(placed(out, result))
     return out
 
 
 class _Packed(Function):
     @staticmethod
     def forward(ctx, x):
-        ctx.like = x._around(x._whole())
-        whole = x._whole()
+        ctx.like = with_whole(x, whole_of(x))
+        whole = whole_of(x)
         return whole.view_as(whole)
 
     @staticmethod
@@ -226,23 +246,23 @@ class _Packed(Function):
 class _Around(Function):
     @staticmethod
     def forward(ctx, whole, like):
-        ctx.like = like._around(whole.detach())
-        return like._around(whole.detach())
+        ctx.like = with_whole(like, whole.detach())
+        return with_whole(like, whole.detach())
 
     @staticmethod
     def backward(ctx, grad):
-        return ctx.like._places(grad), None
+        return placed(ctx.like, grad), None
 
 
 class _Write(Function):
     @staticmethod
     def forward(ctx, out, result):
-        ctx.result = result._around(result._whole())
-        out._whole().copy_(out._places(result))
+        ctx.result = with_whole(result, whole_of(result))
+        whole_of(out).copy_(placed(out, result))
         ctx.mark_dirty(out)
         return out
 
     @staticmethod
     def backward(ctx, grad):
         like = ctx.result
-        return None, around(like, like._places(grad))
+        return None, around(like, placed(like, grad))

@@ -10,7 +10,7 @@ from .._answering.table import answers
 from .._C import Tensor
 from .._dims import check_distinct, moved_dims
 from . import _ints
-from ._base import JAGGED, is_nested, packed, plain
+from ._base import JAGGED, is_nested, packed, plain, with_whole
 from ._jagged import NestedTensor, build, inner, joined, like, parts, sizes_of, wrap
 from ._jagged_pointwise import ragged_part
 
@@ -18,7 +18,7 @@ from ._jagged_pointwise import ragged_part
 @answers("detach", "data", "alias", of=JAGGED)
 def detach(x):
     """The same elements without history."""
-    return x._around(x._values)
+    return with_whole(x, x._values)
 
 
 @answers("cpu", of=JAGGED)

@@ -113,19 +113,13 @@ class StridedNested(Nested, of=NESTED):
         return packed(self)
 
     def _nested_tensor_size(self) -> Tensor:
-        return self._table(self._at.sizes)
+        return _table(self, self._at.sizes)
 
     def _nested_tensor_strides(self) -> Tensor:
-        return self._table(self._at.strides)
+        return _table(self, self._at.strides)
 
     def _nested_tensor_storage_offsets(self) -> Tensor:
         return _C.tensor(self._at.offsets, dtype=_C.int64)
-
-    def _table(self, rows: list[Sizes]) -> Tensor:
-        if not rows:
-            return _C.tensor(1.0)
-        made = _C.tensor([list(row) for row in rows], dtype=_C.int64)
-        return made.reshape(len(rows), self.dim() - 1)
 
     def _whole(self) -> Tensor:
         return self._buffer
@@ -162,6 +156,16 @@ class StridedNested(Nested, of=NESTED):
             self._nested_tensor_strides(),
             self._nested_tensor_storage_offsets(),
         )
+
+
+_C._hide_class(StridedNested)
+
+
+def _table(x: StridedNested, rows: list[Sizes]) -> Tensor:
+    if not rows:
+        return _C.tensor(1.0)
+    made = _C.tensor([list(row) for row in rows], dtype=_C.int64)
+    return made.reshape(len(rows), x.dim() - 1)
 
 
 class _Scattered:

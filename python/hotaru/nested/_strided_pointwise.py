@@ -8,7 +8,7 @@ from .._answering.table import answers
 from .._C import Tensor
 from ..nn.functional._dropout import check_probability
 from . import _packed
-from ._base import STRIDED, around, is_nested, packed, write
+from ._base import STRIDED, around, is_nested, packed, placed, write
 from ._packed import StridedNested, buffer_of
 
 UNARY = words(
@@ -98,7 +98,7 @@ def _other(x, nested: StridedNested, name: str, second: bool = True):
         and name.strip("_")[-3:] in ("add", "sub")
         and (not writes(name))
     ):
-        return nested._places(x)
+        return placed(nested, x)
     if x._at.strides != nested._at.strides:
         raise RuntimeError(f"{word} requires strides to match when given NestedTensors")
     if x._at.offsets != nested._at.offsets:

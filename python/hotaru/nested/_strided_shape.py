@@ -10,32 +10,32 @@ from .._answering.table import answers
 from .._C import Tensor
 from ..autograd import Function
 from . import _packed
-from ._base import STRIDED, around, is_nested, packed, write
+from ._base import STRIDED, around, is_nested, packed, with_whole, write
 from ._packed import Places, StridedNested, build, dense, join, parts, wrap
 
 
 @answers("detach", "data", "alias", of=STRIDED)
 def detach(x):
     """The same elements without history."""
-    return x._around(x._buffer)
+    return with_whole(x, x._buffer)
 
 
 @answers("conj", "conj_physical", of=STRIDED)
 def conj(x):
     """The conjugates; the tensor itself, if its numbers are real."""
-    return x._around(x._buffer.conj()) if x.is_complex() else x
+    return with_whole(x, x._buffer.conj()) if x.is_complex() else x
 
 
 @answers("real", of=STRIDED)
 def real(x):
     """The real parts; the tensor itself, if its numbers are real."""
-    return x._around(x._buffer.real.contiguous()) if x.is_complex() else x
+    return with_whole(x, x._buffer.real.contiguous()) if x.is_complex() else x
 
 
 @answers("imag", of=STRIDED)
 def imag(x):
     """The imaginary parts; RuntimeError of a real tensor."""
-    return x._around(x._buffer.imag.contiguous())
+    return with_whole(x, x._buffer.imag.contiguous())
 
 
 @answers("resolve_conj", "resolve_neg", "cpu", "positive", of=STRIDED)

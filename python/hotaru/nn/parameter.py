@@ -44,7 +44,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True):
         if data is None:
             data = empty(0)
-        if type(data) is Tensor or issubclass(type(data), Parameter):
+        kind = _C._answering_class(data)
+        if kind is Tensor or issubclass(kind, Parameter):
             return Tensor._make_subclass(cls, data, requires_grad)
         made = _detached(data, "Parameter").requires_grad_(requires_grad)
         made._is_param = True

@@ -56,8 +56,8 @@ __all__ = [
     "resolve_name",
     "wrap_torch_function",
 ]
-has_torch_function_variadic = _C._overridden
-has_torch_function_unary = _C._overridden
+has_torch_function_variadic = _C._openly_overridden
+has_torch_function_unary = _C._openly_overridden
 
 
 def handle_torch_function(public_api, relevant_args, *args, **kwargs):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _C
-from .._answering.base import Answering, Kind
+from .._answering.base import Kind
 from .._answering.names import words
 from .._answering.table import Table
 from .._late import lent
+from .._overrides import WithoutAnswers
 from ..autograd import no_grad
 from ..utils import _pytree
 
@@ -60,7 +61,7 @@ class _Sparse(Kind):
     absent = frozenset(words("T mT H mH real imag"))
 
     def plain(self, function, *args, **kwargs) -> Any:
-        with _C.DisableTorchFunctionSubclass():
+        with WithoutAnswers():
             return function(*args, **kwargs)
 
     def refuse(self, function, name, args, kwargs):
@@ -93,7 +94,7 @@ class _Sparse(Kind):
 
     def finish(self, name, args, result):
         """The result, which knows the operator's name."""
-        if isinstance(result, Answering) and not result.is_leaf:
+        if self.has(result) and not result.is_leaf:
             result.made_by = name
         return result
 
@@ -104,7 +105,7 @@ SPARSE = _Sparse("sparse", CSX, COO, ANY)
 def _back_end(leaf) -> str | None:
     """The name in errors of the back end of a tensor or a layout."""
     is_layout = isinstance(leaf, _C._SparseLayout)
-    if not is_layout and not isinstance(leaf, Answering):
+    if not is_layout and not SPARSE.has(leaf):
         return None
     layout = leaf if is_layout else leaf.layout
     kind = "Sparse" if layout is _C.sparse_coo else "SparseCsr"

@@ -84,9 +84,10 @@ def _suffixes(tensor: SparseTensor) -> list[str]:
 
 def _made_by(tensor: SparseTensor) -> str:
     """The name PyTorch gives to the node of this operator."""
-    if tensor.made_by is None:
+    name = tensor.__dict__.get("made_by")
+    if name is None:
         return tensor.grad_fn.name()
-    words = tensor.made_by.strip("_").split("_")
+    words = name.strip("_").split("_")
     return "".join(w.title() for w in words) + "Backward0"
 
 

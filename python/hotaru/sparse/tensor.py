@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .. import _C
-from .._answering.base import Answering
+from .._answering.base import Answering, Hidden
 from .._C import Tensor
 from .._late import lent
 from ..autograd import Function
@@ -32,7 +32,7 @@ class Parts(NamedTuple):
     values: Tensor
 
 
-class SparseTensor(Answering, of=SPARSE):
+class SparseTensor(Answering, of=SPARSE, metaclass=Hidden):
     """A tensor in one of the layouts `sparse_coo`, `sparse_csr`, `sparse_csc`,
     `sparse_bsr` and `sparse_bsc`.
 
@@ -41,15 +41,10 @@ class SparseTensor(Answering, of=SPARSE):
     are those of the values, by the operators that made them.
     """
 
-    made_by: str | None = None
-    """The operator whose result it is, for the text of one with a history."""
-
-    view_of: SparseTensor | None = None
-
     @property
     def _base(self) -> SparseTensor | None:
         """Tensor whose values these are, of a transposed one."""
-        return self.view_of
+        return self.__dict__.get("view_of")
 
     @property
     def layout(self):
@@ -79,6 +74,7 @@ class SparseTensor(Answering, of=SPARSE):
 
 
 SparseTensor._beside = (SparseTensor, _C._SparseLayout)
+_C._hide_class(SparseTensor)
 _C._set_sparse_type(SparseTensor)
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import Any
 
-from ... import _C
 from ..._answering.base import Kind
 from ..._answering.names import words
 from ..._answering.table import Table
+from ..._overrides import WithoutAnswers
 
 
 @contextmanager
 def asked():
     """Inside, other kinds of tensors answer again, within a handler."""
-    before = _C._without_subclasses(False)
+    before = WithoutAnswers._switch(False)
     try:
         yield
     finally:
-        _C._without_subclasses(before)
+        WithoutAnswers._switch(before)
 
 
 def refused(name: str) -> TypeError:
@@ -64,7 +64,7 @@ class _Masked(Kind):
             return super().answer(function, args, kwargs)
         if name in _COMPOSED:
             return function.__wrapped__(*args, **kwargs)
-        with _C.DisableTorchFunctionSubclass():
+        with WithoutAnswers():
             return super().answer(function, args, kwargs)
 
     def plain(self, function, *args, **kwargs) -> Any:

@@ -111,7 +111,7 @@ def _of_accessor(accessor, self, *rest):
     found = accessor(self)
     if found is None:
         return None
-    if type(found) is not SparseTensor:
+    if not isinstance(found, SparseTensor):
         found = _C._as_subclass(SparseTensor, found)
     return wrap(*prepared(found, mask_of(self)))
 

@@ -71,14 +71,14 @@ def _transposed(tensor: SparseTensor, a: int, b: int) -> SparseTensor:
 
 def _view(tensor: SparseTensor, made: SparseTensor) -> SparseTensor:
     """Says of `made` that its values are memory of `tensor`."""
-    made.view_of = tensor if tensor.view_of is None else tensor.view_of
+    made.view_of = tensor if tensor._base is None else tensor._base
     return made
 
 
 @answers("_is_view", of=CSX)
 def _is_view(tensor: SparseTensor) -> bool:
     """Tells whether its values are memory of another tensor's."""
-    return tensor.view_of is not None
+    return tensor._base is not None
 
 
 @answers("t", "mT", "T", of=CSX)
@@ -232,4 +232,4 @@ def clone(tensor: SparseTensor, *, memory_format=None) -> SparseTensor:
 def values(tensor: SparseTensor) -> Tensor:
     """The values, with history; a view where the tensor itself is one."""
     found = values_of(tensor)
-    return found if tensor.view_of is None else found.view_as(found)
+    return found if tensor._base is None else found.view_as(found)
