@@ -1,0 +1,87 @@
+"""The libraries whose own tests are run: where those lie, what they need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Library:
+    """One library; its package is what pip installs, at its version."""
+
+    name: str
+    package: str
+    tests: tuple[str, ...]  # patterns of files, in the library's sources
+    keep: tuple[str, ...] = ()  # what the tests need beside their folders
+    path: tuple[str, ...] = ()  # folders of the sources to import from
+    env: dict = field(default_factory=dict)
+    left_out: dict = field(default_factory=dict)  # pattern of files: reason
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """What is taken from the sources: tests, and what configures them."""
+        config = ("pyproject.toml", "setup.cfg", "pytest.ini", "conftest.py")
+        tests = dict.fromkeys(pattern.split("*")[0] for pattern in self.tests)
+        return (*tests, *self.keep, *config)
+
+
+_EVERY = "**/test_*.py"
+_NET = "fetches files from the network"
+
+LIBRARIES = [
+    Library(
+        "torchmetrics",
+        "torchmetrics",
+        (f"tests/unittests/{_EVERY}",),
+        path=("tests",),
+        left_out={
+            "*/detection/*": "needs pycocotools",
+            "*/multimodal/*": _NET,
+            "*/audio/*": "needs packages that measure speech",
+        },
+    ),
+    Library("tensordict", "tensordict", (f"test/{_EVERY}",)),
+    Library(
+        "monai",
+        "monai",
+        (f"tests/{_EVERY}",),
+        env={"QUICKTEST": "True"},
+        left_out={"tests/integration/*": "trains for minutes"},
+    ),
+    Library(
+        "diffusers",
+        "diffusers",
+        (f"tests/{_EVERY}",),
+        left_out={"tests/pipelines/*": _NET},
+    ),
+    Library("pyro", "pyro-ppl", (f"tests/{_EVERY}",), keep=("examples/",)),
+    Library(
+        "lightning", "lightning", (f"tests/tests_pytorch/{_EVERY}",), path=("tests",)
+    ),
+    Library("fabric", "lightning", (f"tests/tests_fabric/{_EVERY}",), path=("tests",)),
+    Library("torch-geometric", "torch-geometric", (f"test/{_EVERY}",)),
+    Library("e3nn", "e3nn", (f"tests/{_EVERY}", "tests/**/*_test.py")),
+    Library("einops", "einops", (f"einops/tests/{_EVERY}",)),
+    Library("timm", "timm", (f"tests/{_EVERY}",)),
+    Library(
+        "torchvision",
+        "torchvision",
+        (f"test/{_EVERY}",),
+        left_out={"test/test_datasets*": _NET, "test/test_video*": "no codecs"},
+    ),
+    Library("kornia", "kornia", (f"tests/{_EVERY}",), keep=("testing/",)),
+    Library("gpytorch", "gpytorch", ("test/**/*_test.py",)),
+    Library("linear_operator", "linear-operator", ("test/**/*_test.py",)),
+    Library("botorch", "botorch", (f"test/{_EVERY}",)),
+    Library("captum", "captum", (f"tests/{_EVERY}",)),
+    Library("ignite", "pytorch-ignite", (f"tests/ignite/{_EVERY}",)),
+    Library("skorch", "skorch", (f"skorch/tests/{_EVERY}",)),
+    Library("torchdiffeq", "torchdiffeq", ("tests/*_tests.py",)),
+    Library("higher", "higher", (f"tests/{_EVERY}",)),
+    Library("opt_einsum", "opt-einsum", (f"opt_einsum/tests/{_EVERY}",)),
+    Library("accelerate", "accelerate", (f"tests/{_EVERY}",)),
+    Library("peft", "peft", (f"tests/{_EVERY}",)),
+    Library("safetensors", "safetensors", (f"bindings/python/tests/{_EVERY}",)),
+    Library("sentence-transformers", "sentence-transformers", (f"tests/{_EVERY}",)),
+    Library("array-api-compat", "array-api-compat", (f"tests/{_EVERY}",)),
+]
