@@ -104,6 +104,7 @@ _LAZY = {
     "masked",
     "monitor",
     "mps",
+    "mtia",
     "multiprocessing",
     "nested",
     "nn",

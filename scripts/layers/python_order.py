@@ -121,6 +121,7 @@ PACKAGES = (
     "_export",
     "_utils_internal",
     "mps",
+    "mtia",
     "xpu",
     "__main__",
 )

@@ -229,6 +229,10 @@ class Mps(Library):
         """Tells whether this build can use them: never."""
         return False
 
+    def is_macos_or_newer(self, major: int, minor: int) -> bool:
+        """Tells whether the system is a macOS of that version: never."""
+        return False
+
 
 class _MatmulTf32(Tf32Flag):
     """Sets the name of the precision, too."""
