@@ -63,6 +63,7 @@ _LAZY = {
     "_functorch",
     "_guards",
     "_higher_order_ops",
+    "_inductor",
     "_jit_internal",
     "_library",
     "_linalg_utils",
@@ -176,7 +177,8 @@ _OFFERED = {
     "nested.create": """
         _nested_from_padded _nested_from_padded_and_nested_example
         _nested_tensor_from_mask _nested_tensor_from_mask_left_aligned
-        _nested_tensor_from_tensor_list
+        _nested_compute_contiguous_strides_offsets
+        _nested_tensor_from_tensor_list _nested_view_from_buffer
     """,
     "_symbolic.integers": "SymInt",
     "functional": """
@@ -207,6 +209,7 @@ _OTHERS = {
         batch_norm_stats batch_norm_update_stats
     """,
     "_lobpcg": "lobpcg",
+    "nn.functional._scaled": "_grouped_mm _scaled_mm",
     "_higher_order_ops.cond": "cond",
     "_higher_order_ops.while_loop": "while_loop",
     "_functions.rare": """

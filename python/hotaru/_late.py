@@ -119,12 +119,14 @@ LENT = {
     "moved": "sparse.moved",
     # A layer among processes.
     "distributed": "distributed",
+    "rpc_extension": "distributed._rpc_extension",
     "batch_norm_of_all": "distributed.nn.batch_norm:batch_norm",
     "BackwardHook": "utils._backward_hook:BackwardHook",
     # Graphs are of modules; what runs them in their place is of graphs.
     "graphs": "graphs",
     "is_capturing": "graphs:is_current_stream_capturing",
     "compile_in_place": "graphs._compile:compile_in_place",
+    "inductor_options": "_inductor:list_options",
     "xla": "_xla.graphed",
     "dynamo": "_dynamo",
     "dynamo_config": "_dynamo.config",

@@ -106,6 +106,7 @@ PACKAGES = (
     "graphs",
     "compiler",
     "_dynamo",
+    "_inductor",
     "_xla",
     "distributed",
     "nn.parallel.distributed",

@@ -30,6 +30,7 @@ _HERE = {
         "_meet",
     ),
     "questions": (
+        "_get_accelerator",
         "_get_privateuse1_backend_name",
         "_get_tracing_state",
         "_infer_size",
@@ -44,6 +45,9 @@ _HERE = {
         "_jit_override_can_fuse_on_gpu",
         "_jit_set_profiling_executor",
         "_jit_set_profiling_mode",
+        "_jit_nvfuser_enabled",
+        "_jit_set_nvfuser_enabled",
+        "_jit_set_nvfuser_guard_mode",
         "_jit_set_texpr_fuser_enabled",
         "_jit_texpr_fuser_enabled",
     ),
@@ -141,6 +145,8 @@ def attribute(name: str):
         return vars(_C).setdefault(name, _C.Tensor)
     if name == "_functorch":
         return vars(_C).setdefault(name, lent("functorch_extension"))
+    if name == "_distributed_rpc":
+        return vars(_C).setdefault(name, lent("rpc_extension"))
     if name in ("_fft", "_linalg", "_nn", "_sparse", "_special"):
         from .functions import place as place_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import Size
-from .._C import Tensor
+from .._C import Tensor, device
 from .._late import lent
 
 #: Factorisations are hotaru's own, so they are always there.
@@ -32,6 +32,12 @@ def _infer_size(first, second) -> Size:
 def _is_alias_of(first: Tensor, second: Tensor) -> bool:
     """True if two tensors lie in one storage."""
     return first.untyped_storage()._cdata == second.untyped_storage()._cdata
+
+
+def _get_accelerator(check: bool | None = None):
+    """The kind of device beside the CPU; where there is none, the CPU."""
+    found = lent("current_accelerator")(True)
+    return device("cpu") if found is None else found
 
 
 def _get_privateuse1_backend_name() -> str:

@@ -6,6 +6,8 @@ it was set to, for whoever asks, and changes nothing of what programs compute.
 
 from __future__ import annotations
 
+import warnings
+
 _set = {
     "profiling_executor": True,
     "profiling_mode": True,
@@ -53,3 +55,23 @@ def _jit_can_fuse_on_gpu() -> bool:
 
 def _jit_texpr_fuser_enabled() -> bool:
     return _set["texpr_fuser"]
+
+
+def _no_nvfuser(name: str) -> None:
+    warnings.warn(
+        "nvfuser is no longer supported in torch script, use "
+        f"_jit_{name} is deprecated and a no-op",
+        stacklevel=3,
+    )
+
+
+def _jit_set_nvfuser_enabled(value: bool) -> None:
+    _no_nvfuser("set_nvfuser_enabled")
+
+
+def _jit_set_nvfuser_guard_mode(value: bool) -> None:
+    _no_nvfuser("set_nvfuser_guard_mode")
+
+
+def _jit_nvfuser_enabled() -> bool:
+    return False

@@ -10,6 +10,7 @@ program that is being exported gets the functions as graphs of its own
 from __future__ import annotations
 
 from .._own_names import no_attribute
+from ._base import HigherOrderOperator
 from .associative_scan import associative_scan
 from .cond import cond
 from .map import map

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from .. import _C
 from .._functions.settings import traces
-from .._ops import namespace
 from ..utils import _pytree as pytree
+from . import _base
+from ._base import _space
 
 __all__ = ["HigherOrderOperator"]
 
-_space = namespace("higher_order")
 
-
-class HigherOrderOperator:
+class HigherOrderOperator(_base.HigherOrderOperator):
     """An operator that takes functions, and tensors in flat lists.
 
     Args:
@@ -22,18 +21,10 @@ class HigherOrderOperator:
             with a graph of each function, rather than what the functions do.
     """
 
-    namespace = "higher_order"
-
     def __init__(self, name: str, function, is_written: bool = False) -> None:
-        self.__name__ = name
-        self.__module__ = "torch.ops.higher_order"
+        super().__init__(name)
         self._function = function
         self._is_written = is_written
-        setattr(_space, name, self)
-
-    def name(self) -> str:
-        """Its name."""
-        return self.__name__
 
     def __call__(self, /, *args, **kwargs):
         relevant = tuple(pytree.tree_leaves((args, kwargs)))
@@ -43,10 +34,8 @@ class HigherOrderOperator:
             return traces[-1].higher_order(self.__name__, *args, **kwargs)
         return self._function(*args, **kwargs)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.__name__
-
-    __repr__ = __str__
 
     def __copy__(self):
         return self

@@ -10,7 +10,9 @@ from __future__ import annotations
 import sys
 
 from .. import ops
+from .._late import lent
 from .._operators import derived
+from .._own_names import no_attribute
 from .namespaces import _OpNamespace, aten, forget, namespace
 from .overloads import DefinedOverload, OpOverload, OutOverload, OwnOverload, _overload
 from .packets import DefinedPacket, OpOverloadPacket, OwnPacket, _packet
@@ -33,3 +35,9 @@ for _thing in (
     _packet,
 ):
     _thing.__module__ = __name__
+
+
+def __getattr__(name: str):
+    if name == "HigherOrderOperator":
+        return lent("higher_order_operators").HigherOrderOperator
+    raise no_attribute(__name__, name)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 
-from .. import Tensor
+from .. import _C, Tensor, empty
+from ..nn import Parameter
+from ..storage import UntypedStorage
 
 # Properties of every tensor, in this order; methods are called.
 _OF_ALL = (
@@ -66,3 +69,64 @@ def _stored(tensor: Tensor, name: str):
     if name == "grad" and not (tensor.is_leaf or tensor.retains_grad):
         return None
     return getattr(tensor, name)
+
+
+class MetaConverter:
+    """Makes tensors on the meta device that look like others: sizes, strides,
+    dtype, what gradients are for, and which share their memory.
+
+    The same tensor gives the same one again, for as long as it lives.
+    """
+
+    def __init__(self, *, copy_data: bool = False) -> None:
+        if copy_data:
+            raise NotImplementedError("MetaConverter: copy_data")
+        self._made: dict[int, tuple] = {}
+        self._storages: dict[int, UntypedStorage] = {}
+        self.hit = self.miss = self.del_hook = 0
+
+    def successful(self) -> bool:
+        """True if tensors were made, and all could be."""
+        return self.hit + self.miss > 0
+
+    def __call__(
+        self, t, shape_env=None, *, callback=None, source=None, symbolic_context=None
+    ):
+        """The tensor that stands for `t`; anything else as it is.
+
+        Args:
+            callback: makes it of a function that does so on a device.
+        """
+        if not isinstance(t, Tensor):
+            return t
+        found = self._made.get(id(t))
+        if found is not None and found[0]() is t:
+            self.hit += 1
+            return found[1]
+        self.miss += 1
+        key = id(t)
+        made = self._convert(t, callback)
+        self._made[key] = (weakref.ref(t, lambda gone: self._made.pop(key, None)), made)
+        return made
+
+    def _convert(self, t: Tensor, callback) -> Tensor:
+        def plain() -> Tensor:
+            if t.layout is not _C.strided or type(t) not in (Tensor, Parameter):
+                return t.detach().to("meta")
+            made = empty(0, dtype=t.dtype, device="meta")
+            return made.set_(self._storage(t), t.storage_offset(), t.shape, t.stride())
+
+        made = plain() if callback is None else callback(plain)
+        if isinstance(t, Parameter):
+            return Parameter(made, requires_grad=t.requires_grad)
+        return made.requires_grad_(t.requires_grad)
+
+    def _storage(self, t: Tensor) -> UntypedStorage:
+        """The memory, of no bytes, that stands for a tensor's."""
+        storage = t.untyped_storage()
+        key = storage._cdata
+        if key not in self._storages:
+            size = storage.nbytes()
+            self._storages[key] = UntypedStorage(size, device="meta")
+            weakref.finalize(storage, self._storages.pop, key, None)
+        return self._storages[key]

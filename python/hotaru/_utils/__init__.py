@@ -51,6 +51,31 @@ def _is_privateuse1_backend_available() -> bool:
     return False
 
 
+def _get_available_device_type() -> str | None:
+    """The kind of device beside the CPU, "cuda", or None."""
+    return "cuda" if hotaru.cuda.is_available() else None
+
+
+def _get_device_module(device_type: str):
+    """The module of a kind of device, as `torch.cuda`.
+
+    RuntimeError: there is none.
+    """
+    module = getattr(hotaru, device_type, None)
+    if module is None:
+        raise RuntimeError(
+            f"Device '{device_type}' does not have a corresponding module "
+            f"registered as 'torch.{device_type}'."
+        )
+    return module
+
+
+def _get_available_device_module():
+    """The module of the device beside the CPU, or None."""
+    kind = _get_available_device_type()
+    return None if kind is None else _get_device_module(kind)
+
+
 def _rebuild_operator(name: str, method: bool):
     """The operator or method of that name; what pickles of one refer to."""
     return getattr(hotaru.Tensor if method else hotaru.ops, name)

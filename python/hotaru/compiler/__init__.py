@@ -7,10 +7,17 @@ in it is a constant of the graph, and no function needs to be allowed in it.
 from __future__ import annotations
 
 from .._functions.settings import traces
-from .._late import lent
-from .._own_names import no_attribute
+from .._own_names import part
 from ..graphs import _compile, _stance
 from ..graphs._stance import set_stance
+from ._ahead import (
+    PrecompileError,
+    cudagraph_mark_warmup_incomplete,
+    load_compiled_function,
+    nonstrict_trace,
+    precompile,
+    set_enable_guard_collectives,
+)
 from ._functions import (
     allow_in_graph,
     assume_constant_result,
@@ -19,24 +26,44 @@ from ._functions import (
     substitute_in_graph,
     wrap_numpy,
 )
+from ._guards import (
+    keep_portable_guards_unsafe,
+    keep_tensor_guards_unsafe,
+    skip_all_guards_unsafe,
+    skip_guard_on_all_nn_modules_unsafe,
+    skip_guard_on_globals_unsafe,
+    skip_guard_on_inbuilt_nn_modules_unsafe,
+)
 
 __all__ = [
+    "PrecompileError",
     "allow_in_graph",
     "assume_constant_result",
     "compile",
     "cudagraph_mark_step_begin",
+    "cudagraph_mark_warmup_incomplete",
     "disable",
     "get_default_backend",
     "is_compiling",
     "is_dynamo_compiling",
     "is_exporting",
+    "keep_portable_guards_unsafe",
+    "keep_tensor_guards_unsafe",
     "list_backends",
     "load_cache_artifacts",
+    "load_compiled_function",
     "nested_compile_region",
+    "nonstrict_trace",
+    "precompile",
     "reset",
     "save_cache_artifacts",
     "set_default_backend",
+    "set_enable_guard_collectives",
     "set_stance",
+    "skip_all_guards_unsafe",
+    "skip_guard_on_all_nn_modules_unsafe",
+    "skip_guard_on_globals_unsafe",
+    "skip_guard_on_inbuilt_nn_modules_unsafe",
     "substitute_in_graph",
     "wrap_numpy",
 ]
@@ -119,6 +146,4 @@ def load_cache_artifacts(serialized_artifacts: bytes):
 
 
 def __getattr__(name: str):
-    if name == "config":
-        return lent("dynamo_config")
-    raise no_attribute(__name__, name)
+    return part(__name__, name, ("config",))

@@ -15,6 +15,7 @@ from ..nn.modules._aspects.global_hooks import (
     register_module_forward_pre_hook,
 )
 from ..utils import _pytree as pytree
+from . import _trace
 from ._arguments import SymFloatArgument, SymIntArgument
 from ._errors import Restart, UserError
 from ._numbers import SymbolicFloat, SymbolicInt
@@ -410,3 +411,32 @@ def _surroundings(trace: Trace, module: Module):
         backends.mha.set_fastpath_enabled(fast)
         if state is not None:
             _C._set_rng_state(state)
+
+
+def _export_by_steps(
+    mod: Module,
+    args: tuple,
+    kwargs: dict | None = None,
+    dynamic_shapes=None,
+    *,
+    strict: bool = True,
+    preserve_module_call_signature: tuple = (),
+    pre_dispatch: bool = False,
+    prefer_deferred_runtime_asserts_over_guards: bool = False,
+) -> TracedProgram:
+    """As `export`, for programs that call what stands behind PyTorch's.
+
+    Args:
+        pre_dispatch: accepted; operators are those that the module calls.
+    """
+    return export(
+        mod,
+        args,
+        kwargs,
+        dynamic_shapes=dynamic_shapes,
+        strict=strict,
+        preserve_module_call_signature=preserve_module_call_signature,
+    )
+
+
+_trace._export = _export_by_steps

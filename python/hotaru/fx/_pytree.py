@@ -47,23 +47,35 @@ def tree_flatten_spec(pytree_obj, spec) -> list:
     return found
 
 
-def _values(items, spec) -> list:
-    return [items[key] for key in spec.context]
+def _dict_flatten_spec(d, spec) -> list:
+    return [d[key] for key in spec.context]
 
 
-def _items(items, spec) -> list:
-    return [items[i] for i in range(spec.num_children)]
+def _list_flatten_spec(d, spec) -> list:
+    return [d[i] for i in range(spec.num_children)]
 
 
-def _same_length(items, spec) -> bool:
-    return len(items) == spec.num_children
+def _tuple_flatten_spec(d, spec) -> list:
+    return [d[i] for i in range(spec.num_children)]
 
+
+def _namedtuple_flatten_spec(d, spec) -> list:
+    return [d[i] for i in range(spec.num_children)]
+
+
+def _dict_flatten_spec_exact_match(d, spec) -> bool:
+    return len(d) == spec.num_children
+
+
+_list_flatten_spec_exact_match = _dict_flatten_spec_exact_match
+_tuple_flatten_spec_exact_match = _dict_flatten_spec_exact_match
+_namedtuple_flatten_spec_exact_match = _dict_flatten_spec_exact_match
 
 for _cls, _take in (
-    (dict, _values),
-    (OrderedDict, _values),
-    (list, _items),
-    (tuple, _items),
-    (namedtuple, _items),
+    (dict, _dict_flatten_spec),
+    (OrderedDict, _dict_flatten_spec),
+    (list, _list_flatten_spec),
+    (tuple, _tuple_flatten_spec),
+    (namedtuple, _namedtuple_flatten_spec),
 ):
-    register_pytree_flatten_spec(_cls, _take, _same_length)
+    register_pytree_flatten_spec(_cls, _take, _dict_flatten_spec_exact_match)

@@ -50,7 +50,12 @@ def compile(
     backend: str | None = None,
     mode: str | None = None,
     options: dict | None = None,
+    name: str | None = None,
     disable: bool = False,
+    recompile_limit: int | None = None,
+    isolate_recompiles: bool = False,
+    dynamic_shapes=None,
+    shapes_spec=None,
 ):
     """Makes a function or module run as graphs, with results of its own.
 
@@ -70,10 +75,15 @@ def compile(
             jaxlib, on the CPU (docs/xla.md). The default is that of
             `compiler.set_default_backend`.
         mode: one of PyTorch's; they all mean the same.
+        name: accepted; graphs have no names.
+        recompile_limit: how many graphs are kept, as ``cache_size``.
+        isolate_recompiles: accepted; every compiled function has its own.
+        dynamic_shapes, shapes_spec: accepted, as `dynamic`.
         options: ``cache_size``; ``bitwise`` (bool) and ``without`` (names of
             passes) of graphs; of "onnxruntime" ``providers``,
             ``provider_options`` and those of `onnx.runtime.load`; of
-            "openvino" those of `onnx.openvino.load`.
+            "openvino" those of `onnx.openvino.load`. PyTorch's own, and
+            ``guard_filter_fn``, change nothing.
         disable: gives the model back as it is.
 
     Raises:
@@ -87,7 +97,12 @@ def compile(
             backend=backend,
             mode=mode,
             options=options,
+            name=name,
             disable=disable,
+            recompile_limit=recompile_limit,
+            isolate_recompiles=isolate_recompiles,
+            dynamic_shapes=dynamic_shapes,
+            shapes_spec=shapes_spec,
         )
     backend = backend or _default_backend
     if backend not in (*BACKENDS, "eager"):
@@ -102,7 +117,8 @@ def compile(
         kind, lacks, passes = xla.XlaGraphed, "XLA", xla.is_refusal
 
     given = dict(options or {})
-    cache_size = given.pop("cache_size", None) or _cache_size()
+    cache_size = given.pop("cache_size", None)
+    cache_size = cache_size or recompile_limit or _cache_size()
     if backend in _ENGINES:
         if disable or _switched_off():
             return model
@@ -110,6 +126,10 @@ def compile(
         return _engined(model, engine, given, fullgraph, dynamic, cache_size)
     known = () if backend == "xla" else ("bitwise", "without")
     settings = {k: given.pop(k) for k in known if k in given}
+    if given and backend in _WITH_MODES:
+        # Options of PyTorch's compiler of kernels change nothing here.
+        known_there = {"guard_filter_fn", *lent("inductor_options")()}
+        given = {k: v for k, v in given.items() if k not in known_there}
     if given:
         raise ValueError(
             f"compile: unknown options {sorted(given)}; there are "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import MutableMapping
 
 from .._C import Tensor
 from .._symbolic import SymInt
@@ -38,3 +39,33 @@ def _remember(source: Tensor, size: SymInt) -> SymInt:
 
     _known[key] = (weakref.ref(source, forget), size)
     return size
+
+
+class Registry(MutableMapping):
+    """The sizes by the tensors that say them, as a mapping.
+
+    An entry ends with its tensor.
+    """
+
+    def __getitem__(self, source: Tensor) -> SymInt:
+        found = _known.get(id(source))
+        if found is None or found[0]() is not source:
+            raise KeyError(source)
+        return found[1]
+
+    def __setitem__(self, source: Tensor, size: SymInt) -> None:
+        _remember(source, size)
+
+    def __delitem__(self, source: Tensor) -> None:
+        self[source]
+        del _known[id(source)]
+
+    def __contains__(self, source) -> bool:
+        found = _known.get(id(source))
+        return found is not None and found[0]() is source
+
+    def __iter__(self):
+        return (x for ref, _ in list(_known.values()) if (x := ref()) is not None)
+
+    def __len__(self) -> int:
+        return len(_known)

@@ -329,3 +329,43 @@ def _nested_from_padded_and_nested_example(padded, nt_example):
     as `_nested_from_padded`.
     """
     return _nested_from_padded(padded, nt_example._nested_tensor_size())
+
+
+def _nested_compute_contiguous_strides_offsets(nested_size):
+    """Strides of the elements of a nested tensor with these sizes, and where
+    each begins, if they lie one behind the other.
+    """
+    sizes = [tuple(row) for row in nested_size.tolist()]
+    places = _packed.dense(sizes)
+    table = nested_size.new_tensor([list(s) for s in places.strides])
+    return (table.reshape(nested_size.shape), nested_size.new_tensor(places.offsets))
+
+
+def _nested_view_from_buffer(
+    buffer: Tensor, nested_size, nested_strides, offsets
+) -> StridedNested:
+    """The nested tensor of these sizes, strides and offsets in a buffer, with
+    the buffer's history.
+
+    RuntimeError where an element would reach behind the buffer, or the tables
+    are not of one length.
+    """
+    sizes, strides = (
+        [tuple(row) for row in table.tolist()]
+        for table in (nested_size, nested_strides)
+    )
+    starts = offsets.tolist()
+    if buffer.dim() != 1 or not len(sizes) == len(strides) == len(starts):
+        raise RuntimeError(
+            "_nested_view_from_buffer: expected a buffer of one dimension, and "
+            "a size, strides and an offset of each element"
+        )
+    for size, stride, start in zip(sizes, strides, starts):
+        last = start + sum((n - 1) * s for n, s in zip(size, stride))
+        if 0 not in size and not 0 <= start <= last < buffer.numel():
+            raise RuntimeError(
+                f"_nested_view_from_buffer: an element of size {size} at "
+                f"{start} with strides {stride} reaches behind a buffer of "
+                f"{buffer.numel()} elements"
+            )
+    return _packed.build(buffer, _packed.Places(sizes, strides, starts))

@@ -29,6 +29,9 @@ __all__ = [
 ]
 
 
+_tensor_symint_registry = _ints.Registry()
+
+
 def get_tensor_symint(tensor: Tensor, *, coeff: int = 1) -> SymInt:
     """The size that these offsets or lengths stand for."""
     return _ints.of(tensor) * coeff

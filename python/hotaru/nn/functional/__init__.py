@@ -113,6 +113,7 @@ from ._pooling import (
     max_unpool2d,
     max_unpool3d,
 )
+from ._scaled import ScalingType, SwizzleType, scaled_grouped_mm, scaled_mm
 from ._sparse import embedding, embedding_bag
 from ._vision import (
     GRID_SAMPLE_INTERPOLATION_MODES,

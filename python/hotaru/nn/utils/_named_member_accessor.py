@@ -15,6 +15,37 @@ def _check_tensor(value, where: str = "") -> None:
         raise TypeError(f"{where}{value} is not an instance of torch.Tensor")
 
 
+def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
+    """Puts a tensor in the place of a member; KeyError for a dotted name."""
+    swap_tensor(module, name, tensor, allow_missing=True)
+
+
+def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool = False):
+    """Puts a tensor in the place of a member; returns what was there."""
+    _check_member(module, name)
+    return NamedMemberAccessor(module).swap_tensor(name, tensor, allow_missing)
+
+
+def swap_submodule(module: Module, name: str, submodule: Module) -> Module:
+    """Puts a module in the place of another one, which is returned."""
+    _check_member(module, name)
+    if not isinstance(submodule, Module):
+        raise TypeError(f"{submodule} is not an instance of torch.nn.Module")
+    if name not in module._modules:
+        raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+    before, module._modules[name] = module._modules[name], submodule
+    return before
+
+
+def _check_member(module, name: str) -> None:
+    if not isinstance(module, Module):
+        raise TypeError(f"{module} is not an instance of torch.nn.Module")
+    if "." in name:
+        raise KeyError('tensor name can\'t contain "."')
+    if name == "":
+        raise KeyError('tensor name can\'t be empty string ""')
+
+
 class NamedMemberAccessor:
     """Reads and replaces parameters, buffers and tensors that are plain
     attributes. Modules on the way are looked up once.
