@@ -266,9 +266,262 @@ def _cases_of_bits():
         )
 
 
+def _cases_of_language_models():
+    """Queries of four heads, keys of two, as exporters of such models write."""
+
+    def grouped(name, *more, before=0, count=3, ends=None, **attributes):
+        total = before + count
+        past = [None, None]
+        if before:
+            past = [real(2, 2, before, 16, seed=s) for s in (5, 6)]
+        ends = [total - 1] * 2 if ends is None else ends
+        rows = [real(2, count, 16 * n, seed=s) for s, n in enumerate((4, 2, 2))]
+        return (
+            f"GroupQueryAttention {name}",
+            "GroupQueryAttention",
+            (*rows, *past, number(ends, np.int32), number(total, np.int32), *more),
+            {"num_heads": 4, "kv_num_heads": 2, **attributes},
+            ["a", "b", "c"],
+        )
+
+    tables = real(12, 8, seed=3), real(12, 8, seed=4)
+    yield grouped("prompt", *tables, do_rotary=1)
+    yield grouped("step", *tables, before=5, count=1, do_rotary=1)
+    yield grouped(
+        "steps apart",
+        *tables,
+        before=5,
+        count=1,
+        ends=[5, 3],
+        do_rotary=1,
+        rotary_interleaved=1,
+    )
+    yield grouped("window", count=8, local_window_size=3)
+    yield grouped("capped", softcap=1.5, smooth_softmax=1)
+    yield grouped("sink", None, None, None, None, real(4))
+    bias = real(2, 4, 3, 3)
+    yield grouped("bias", None, None, None, bias, scale=0.3)
+    packed = real(2, 3, 128), None, None, None, None
+    yield (
+        "GroupQueryAttention packed",
+        "GroupQueryAttention",
+        (*packed, number([2, 2], np.int32), number(3, np.int32), *tables),
+        {"num_heads": 4, "kv_num_heads": 2, "do_rotary": 1},
+    )
+    yield (
+        "MultiHeadAttention scores",
+        "MultiHeadAttention",
+        (real(2, 3, 8), real(2, 5, 8), real(2, 5, 8, seed=1), None, bits(2, 5)),
+        {"num_heads": 2},
+        ["a", "", "", "d"],
+    )
+    yield (
+        "QAttention past",
+        "QAttention",
+        (
+            byte(2, 3, 8),
+            signed(8, 24),
+            real(24),
+            number(0.005),
+            number(0.01),
+            None,
+            number(120, np.uint8),
+            number(0, np.int8),
+            real(2, 2, 2, 4, 4),
+        ),
+        {"num_heads": 2},
+        ["a", "b"],
+    )
+
+
+def _cases_of_windows():
+    """Windows that reach beyond the padding, and channels that are last."""
+    to = number(0.02), number(7, np.uint8), number(0.03), number(99, np.uint8)
+    for last in (0, 1):
+        shape = (1, 5, 6, 2) if last else (1, 2, 5, 6)
+        for count in (0, 1):
+            yield (
+                f"QLinearAveragePool up {last} {count}",
+                "QLinearAveragePool",
+                (byte(*shape), *to),
+                {
+                    "kernel_shape": [2, 3],
+                    "strides": [3, 2],
+                    "pads": [0, 1, 1, 0],
+                    "ceil_mode": 1,
+                    "channels_last": last,
+                    "count_include_pad": count,
+                },
+            )
+    yield (
+        "QLinearConv last",
+        "QLinearConv",
+        (
+            byte(1, 6, 5, 4),
+            *to[:2],
+            signed(6, 2, 3, 3),
+            number([0.03, 0.02, 0.01, 0.04, 0.05, 0.02]),
+            np.zeros(6, np.int8),
+            number(0.2),
+            number(9, np.uint8),
+            np.arange(6, dtype=np.int32) * 90,
+        ),
+        {
+            "channels_last": 1,
+            "group": 2,
+            "kernel_shape": [3, 3],
+            "pads": [1, 0, 1, 2],
+            "strides": [2, 1],
+        },
+    )
+    yield (
+        "NhwcMaxPool",
+        "NhwcMaxPool",
+        (byte(1, 6, 5, 4),),
+        {
+            "kernel_shape": [3, 2],
+            "strides": [2, 2],
+            "pads": [1, 0, 1, 1],
+            "ceil_mode": 1,
+        },
+    )
+    image = real(1, 4, 5, 5), real(6, 4, 3, 3, seed=1), real(6, seed=2)
+    yield (
+        "FusedConv HardSwish",
+        "FusedConv",
+        image,
+        {"activation": "HardSwish", "activation_params": [1 / 6, 0.5]},
+    )
+    for kind, numbers in (
+        ("Elu", [0.7]),
+        ("Softplus", []),
+        ("Softsign", []),
+        ("ThresholdedRelu", [0.3]),
+        ("ScaledTanh", [0.7, 0.3]),
+        ("ParametricSoftplus", [0.7, 0.3]),
+        ("Selu", [1.6, 0.0, 1.1]),
+    ):
+        names = ("activation_alpha", "activation_beta", "activation_gamma")
+        yield (
+            f"FusedGemm {kind}",
+            "FusedGemm",
+            (real(3, 4), real(5, 4), real(5)),
+            {"transB": 1, "activation": kind, **dict(zip(names, numbers))},
+        )
+    boxes = number([[0.1, 0.2, 0.7, 0.9], [0, 0, 1, 1.2]])
+    for mode in ("bilinear", "nearest"):
+        yield (
+            f"CropAndResize {mode}",
+            "CropAndResize",
+            (real(1, 2, 6, 6), boxes, np.zeros(2, np.int32), number([3, 4], np.int32)),
+            {"mode": mode},
+        )
+
+
+def _cases_of_tables():
+    ids = np.array([[4, 1, 0], [2, 6, 3]], np.int32)
+    zeros = [number(v, np.uint8) for v in (3, 9, 5, 100, 120)]
+    yield (
+        "QEmbedLayerNormalization",
+        "QEmbedLayerNormalization",
+        (
+            ids,
+            ids % 2,
+            byte(7, 8),
+            byte(5, 8, seed=1),
+            byte(2, 8, seed=2),
+            byte(8, seed=3),
+            byte(8, seed=4),
+            bits(2, 3),
+            number(0.02),
+            number(0.01),
+            number(0.03),
+            number(0.02),
+            number(0.01),
+            *zeros,
+        ),
+        {},
+        ["a", "b"],
+    )
+    for size in (2, 4, 8):
+        # The table is the input: rows that there are not are zero.
+        yield (
+            f"GatherBlockQuantized {size}",
+            "GatherBlockQuantized",
+            (
+                byte(10, 3, 8 * size),
+                np.array([[1, -1], [0, 10]]),
+                real(10, 3, 4),
+                byte(10, 3, size // 2, seed=2),
+            ),
+            {"bits": size, "block_size": 16, "quantize_axis": 2},
+        )
+    for kind in (0, 1):
+        yield (
+            f"MatMulBnb4 {kind}",
+            "MatMulBnb4",
+            (real(2, 40), byte(100), abs(real(4))),
+            {"K": 40, "N": 5, "block_size": 64, "quant_type": kind},
+        )
+    yield (
+        "MatMulNBits order",
+        "MatMulNBits",
+        (
+            real(2, 32),
+            byte(5, 2, 8),
+            real(5, 2) * 0.1,
+            None,
+            number([0, 1] * 16, np.int32),
+        ),
+        {"K": 32, "N": 5, "bits": 4, "block_size": 16},
+    )
+    yield (
+        "MatMulNBits left out",
+        "MatMulNBits",
+        (real(2, 32), byte(0, 2, 8), real(0, 2), None, None, real(5)),
+        {"K": 32, "N": 5, "bits": 4, "block_size": 16},
+    )
+    yield (
+        "MatMulIntegerToFloat each",
+        "MatMulIntegerToFloat",
+        (
+            byte(2, 3, 4),
+            byte(2, 4, 5),
+            number(0.02),
+            real(2, 1, 5),
+            number(9, np.uint8),
+            byte(2, 1, 5),
+        ),
+        {},
+    )
+
+
+def _cases_of_shapes():
+    yield "ExpandDims", "ExpandDims", (real(3, 4), number(-1, np.int32)), {}
+    yield ("Pad", "Pad", (real(3, 4), np.array([1, 0, 2, 1]), number(0.5)), {})
+    yield "UnfoldTensor", "UnfoldTensor", (real(2, 9),), {"size": 3, "step": 2}
+    yield ("Unique", "Unique", (number([2, 1, 1, 3, 2]),), {}, ["a", "b", "c"])
+    yield (
+        "NGramRepeatBlock",
+        "NGramRepeatBlock",
+        (np.array([[1, 2, 3, 1, 2], [4, 4, 4, 4, 4]]), real(2, 6)),
+        {"ngram_size": 3},
+    )
+    yield ("GatherND", "GatherND", (real(3, 4), np.array([[0, 1], [2, 3]])), {})
+    yield "ScaledSiLU", "ScaledSiLU", (real(3, 4),), {"alpha": 1.5}
+
+
 CASES = {
     name: (*rest, ["y"])[:4]
-    for made in (_cases_of_reals, _cases_of_bytes, _cases_of_bits)
+    for made in (
+        _cases_of_reals,
+        _cases_of_bytes,
+        _cases_of_bits,
+        _cases_of_language_models,
+        _cases_of_windows,
+        _cases_of_tables,
+        _cases_of_shapes,
+    )
     for name, *rest in made()
 }
 
@@ -286,6 +539,8 @@ def model_of(op, inputs, attributes, outputs):
     info = ob.value_info("i0", _KINDS[first.dtype.name], first.shape)
     # Their types follow from the operator's.
     found = [ob.field(1, name) for name in outputs if name]
+    if op == "MultiHeadAttention" and len(outputs) == 4:
+        found[-1] = ob.value_info(outputs[-1])
     graph = ob.graph([node], [info], found, constants)
     return ob.model(graph, opset=17, **{DOMAIN: 1})
 

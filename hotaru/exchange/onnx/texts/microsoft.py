@@ -3,6 +3,7 @@ place of several of ONNX's.
 """
 
 
+# Numbers are alpha, beta and gamma, as far as the node has them.
 def _microsoft_activated(x: Tensor, activation: str, numbers: List[float]) -> Tensor:
     if activation == "" or activation == "Identity":
         return x
@@ -12,47 +13,36 @@ def _microsoft_activated(x: Tensor, activation: str, numbers: List[float]) -> Te
         return torch.tanh(x)
     if activation == "Sigmoid":
         return torch.sigmoid(x)
+    if activation == "Softplus":
+        return Softplus(x)
+    if activation == "Softsign":
+        return Softsign(x)
+    if activation == "HardSwish":
+        return HardSwish(x)
+    if len(numbers) < 1:
+        raise ValueError("the activation " + activation + " lacks its numbers")
+    alpha = numbers[0]
     if activation == "LeakyRelu":
-        return torch.leaky_relu(x, numbers[0])
+        return torch.leaky_relu(x, alpha)
+    if activation == "Elu":
+        return torch.where(x > 0, x, torch.expm1(x) * alpha)
+    if activation == "ThresholdedRelu":
+        return ThresholdedRelu(x, alpha=alpha)
+    if len(numbers) < 2:
+        raise ValueError("the activation " + activation + " lacks its numbers")
+    beta = numbers[1]
     if activation == "Clip":
-        return torch.clamp(x, numbers[0], numbers[1])
+        return torch.clamp(x, alpha, beta)
     if activation == "HardSigmoid":
-        return torch.clamp(x * numbers[0] + numbers[1], 0.0, 1.0)
+        return torch.clamp(x * alpha + beta, 0.0, 1.0)
+    if activation == "ScaledTanh":
+        return torch.tanh(x * beta) * alpha
+    if activation == "ParametricSoftplus":
+        return Softplus(x * beta) * alpha
+    if activation == "Selu" and len(numbers) > 2:
+        gamma = numbers[2]
+        return torch.where(x > 0, x, torch.expm1(x) * alpha) * gamma
     raise NotImplementedError("the activation " + activation)
-
-
-def com_microsoft_FusedConv(
-    X: Tensor,
-    W: Tensor,
-    B: Optional[Tensor],
-    Z: Optional[Tensor],
-    *,
-    activation: str = "",
-    activation_params: Optional[List[float]] = None,
-    auto_pad: str = "NOTSET",
-    dilations: Optional[List[int]] = None,
-    group: int = 1,
-    kernel_shape: Optional[List[int]] = None,
-    pads: Optional[List[int]] = None,
-    strides: Optional[List[int]] = None,
-) -> Tensor:
-    out = Conv(
-        X,
-        W,
-        B,
-        auto_pad=auto_pad,
-        dilations=dilations,
-        group=group,
-        kernel_shape=kernel_shape,
-        pads=pads,
-        strides=strides,
-    )
-    if Z is not None:
-        out = out + Z
-    numbers: List[float] = []
-    if activation_params is not None:
-        numbers = activation_params
-    return _microsoft_activated(out, activation, numbers)
 
 
 def com_microsoft_FusedGemm(
@@ -67,17 +57,39 @@ def com_microsoft_FusedGemm(
     activation: str = "",
     activation_alpha: Optional[float] = None,
     activation_beta: Optional[float] = None,
-    activation_gamma: float = 0.0,
+    activation_gamma: Optional[float] = None,
 ) -> Tensor:
     out = Gemm(A, B, C, alpha=alpha, beta=beta, transA=transA, transB=transB)
-    hard = activation == "HardSigmoid"
-    first = 0.2 if hard else 0.01
-    second = 0.5
-    if activation_alpha is not None:
-        first = activation_alpha
-    if activation_beta is not None:
-        second = activation_beta
-    return _microsoft_activated(out, activation, [first, second])
+    return _microsoft_activated(
+        out,
+        activation,
+        _microsoft_numbers(
+            activation, activation_alpha, activation_beta, activation_gamma
+        ),
+    )
+
+
+# Numbers that the node has not are the activation's own.
+def _microsoft_numbers(
+    activation: str,
+    alpha: Optional[float],
+    beta: Optional[float],
+    gamma: Optional[float],
+) -> List[float]:
+    numbers = [1.0, 1.0, 1.0]
+    if activation == "HardSigmoid":
+        numbers = [0.2, 0.5, 0.0]
+    elif activation == "LeakyRelu":
+        numbers = [0.01, 0.0, 0.0]
+    elif activation == "Selu":
+        numbers = [1.67326319, 0.0, 1.05070098]
+    if alpha is not None:
+        numbers[0] = alpha
+    if beta is not None:
+        numbers[1] = beta
+    if gamma is not None:
+        numbers[2] = gamma
+    return numbers
 
 
 # The second dimension from the end first: [b1, M, b2, K] as [b1, b2, M, K].
@@ -104,6 +116,41 @@ def com_microsoft_FusedMatMul(
     b = _microsoft_turned(B, transBatchB, transB)
     out = torch.matmul(a, b)
     return out if alpha == 1.0 else out * alpha
+
+
+def com_microsoft_FusedMatMulActivation(
+    A: Tensor,
+    B: Tensor,
+    *,
+    activation: str,
+    activation_alpha: Optional[float] = None,
+    activation_beta: Optional[float] = None,
+    activation_gamma: Optional[float] = None,
+    activation_axis: int = -1,
+    alpha: float = 1.0,
+    transA: bool = False,
+    transB: bool = False,
+    transBatchA: bool = False,
+    transBatchB: bool = False,
+) -> Tensor:
+    out = com_microsoft_FusedMatMul(
+        A,
+        B,
+        alpha=alpha,
+        transA=transA,
+        transB=transB,
+        transBatchA=transBatchA,
+        transBatchB=transBatchB,
+    )
+    if activation == "Softmax":
+        return torch.softmax(out, activation_axis)
+    return _microsoft_activated(
+        out,
+        activation,
+        _microsoft_numbers(
+            activation, activation_alpha, activation_beta, activation_gamma
+        ),
+    )
 
 
 def com_microsoft_TransposeMatMul(
@@ -223,6 +270,13 @@ def com_microsoft_SkipSimplifiedLayerNormalization__sum(
     return out, torch.zeros_like(square), rstd, whole
 
 
+# How many words of each text there are.
+def _microsoft_words(ids: Tensor, mask: Optional[Tensor]) -> Tensor:
+    if mask is None:
+        return torch.zeros([ids.size(0)], dtype=torch.int32, device=ids.device)
+    return (mask != 0).sum([1]).to(torch.int32)
+
+
 def com_microsoft_EmbedLayerNormalization(
     input_ids: Tensor,
     segment_ids: Optional[Tensor],
@@ -246,224 +300,150 @@ def com_microsoft_EmbedLayerNormalization(
     if segment_ids is not None and segment_embedding is not None:
         whole = whole + torch.embedding(segment_embedding, segment_ids)
     out = torch.layer_norm(whole, whole.size()[-1:], gamma, beta, epsilon, False)
-    # How many words of each text there are.
-    if mask is None:
-        count = torch.zeros(
-            [input_ids.size(0)], dtype=torch.int32, device=input_ids.device
-        )
-    else:
-        count = (mask != 0).sum([1]).to(torch.int32)
-    return out, count, whole
+    return out, _microsoft_words(input_ids, mask), whole
 
 
-def _microsoft_refused(do_rotary: int, past_present_share_buffer: int) -> None:
-    if do_rotary != 0 or past_present_share_buffer != 0:
-        raise NotImplementedError(
-            "attention with do_rotary or past_present_share_buffer"
-        )
+# Gelu(A B + bias), as tanh has it.
+def com_microsoft_GemmFastGelu(X: Tensor, W: Tensor, bias: Optional[Tensor]) -> Tensor:
+    return com_microsoft_FastGelu(torch.matmul(X, W), bias)
 
 
-# Added to the scores: nothing where a key takes part.
-def _microsoft_mask(
-    mask: Tensor, batch: int, keys: int, masked: float, dtype: int
+def com_microsoft_BiasAdd(X: Tensor, bias: Tensor, skip: Tensor) -> Tensor:
+    return X + bias + skip
+
+
+def com_microsoft_BiasSplitGelu(X: Tensor, bias: Tensor) -> Tensor:
+    left, right = torch.chunk(X + bias, 2, -1)
+    return left * torch.gelu(right)
+
+
+def com_microsoft_BiasSoftmax(
+    data: Tensor, bias: Tensor, *, axis: int = 1, is_inner_broadcast: bool
 ) -> Tensor:
-    place = torch.arange(keys, device=mask.device)
-    if mask.dim() == 1:
-        end = torch.unsqueeze(mask[:batch], 1)
-        there = place < end
-        if mask.size(0) == 2 * batch:
-            there = torch.logical_and(there, place >= torch.unsqueeze(mask[batch:], 1))
-        elif mask.size(0) != batch:
-            raise NotImplementedError("a mask of " + str(mask.size()))
-        there = there.reshape([batch, 1, 1, keys])
-    elif mask.dim() == 2:
-        there = (mask != 0).reshape([batch, 1, 1, keys])
-    elif mask.dim() == 3:
-        there = torch.unsqueeze(mask != 0, 1)
-    else:
-        raise NotImplementedError("a mask of " + str(mask.size()))
-    zero = torch.zeros([1], dtype=dtype, device=mask.device)
-    return torch.where(there, zero, zero + masked)
+    first = axis + data.dim() if axis < 0 else axis
+    added = bias
+    if is_inner_broadcast and bias.dim() < data.dim():
+        # The bias lacks the dimensions just before the axis.
+        lead = bias.dim() - (data.dim() - first)
+        shape = bias.size()
+        ones = [1] * (data.dim() - bias.dim())
+        added = bias.reshape(shape[:lead] + ones + shape[lead:])
+    whole = data + added
+    return torch.softmax(whole.flatten(first), -1).reshape(whole.size())
 
 
-# The result and the keys and values with those that came before.
-def _microsoft_attention(
-    q: Tensor,
-    new_k: Tensor,
-    new_v: Tensor,
-    mask: Optional[Tensor],
-    attention_bias: Optional[Tensor],
-    past_k: Optional[Tensor],
-    past_v: Optional[Tensor],
-    unidirectional: bool,
-    masked: float,
-    scale: Optional[float],
-) -> Tuple[Tensor, Tensor, Tensor]:
-    k = _attention_join(past_k, new_k)
-    v = _attention_join(past_v, new_v)
-    keys = k.size(2)
-    added: Optional[Tensor] = attention_bias
-    if mask is not None:
-        of_mask = _microsoft_mask(mask, q.size(0), keys, masked, q.dtype)
-        added = of_mask if added is None else added + of_mask
-    if unidirectional:
-        here = torch.arange(keys - q.size(2), keys, device=q.device)
-        seen = torch.arange(keys, device=q.device) <= torch.unsqueeze(here, 1)
-        zero = torch.zeros([1], dtype=q.dtype, device=q.device)
-        later = torch.where(seen, zero, zero - inf)
-        added = later if added is None else added + later
-    out = torch.scaled_dot_product_attention(q, k, v, added, 0.0, False, scale=scale)
-    return torch.flatten(torch.transpose(out, 1, 2), 2), k, v
-
-
-def _microsoft_projected(
-    input: Tensor, weights: Tensor, bias: Optional[Tensor], sizes: List[int]
-) -> List[Tensor]:
-    whole = torch.matmul(input, weights)
-    if bias is not None:
-        whole = whole + bias
-    return torch.split_with_sizes(whole, sizes, 2)
-
-
-def com_microsoft_Attention(
-    input: Tensor,
-    weights: Tensor,
-    bias: Optional[Tensor],
-    mask_index: Optional[Tensor],
-    past: Optional[Tensor],
-    attention_bias: Optional[Tensor],
-    *,
-    num_heads: int,
-    unidirectional: bool = False,
-    mask_filter_value: float = -10000.0,
-    qkv_hidden_sizes: Optional[List[int]] = None,
-    scale: Optional[float] = None,
-    do_rotary: int = 0,
-    rotary_embedding_dim: int = 0,
-    past_present_share_buffer: int = 0,
-) -> Tuple[Tensor, Tensor]:
-    _microsoft_refused(do_rotary, past_present_share_buffer)
-    sizes = [weights.size(1) // 3] * 3
-    if qkv_hidden_sizes is not None:
-        sizes = qkv_hidden_sizes
-    q, k, v = _microsoft_projected(input, weights, bias, sizes)
-    past_k: Optional[Tensor] = None
-    past_v: Optional[Tensor] = None
-    if past is not None:
-        past_k = past[0]
-        past_v = past[1]
-    out, all_k, all_v = _microsoft_attention(
-        _attention_heads(q, num_heads),
-        _attention_heads(k, num_heads),
-        _attention_heads(v, num_heads),
-        mask_index,
-        attention_bias,
-        past_k,
-        past_v,
-        unidirectional,
-        mask_filter_value,
-        scale,
-    )
-    # Heads of values may have another size: then there is no such tensor.
-    if all_k.size(3) == all_v.size(3):
-        present = torch.stack([all_k, all_v])
-    else:
-        present = all_k
-    return out, present
-
-
-def com_microsoft_MultiHeadAttention(
-    query: Tensor,
-    key: Optional[Tensor],
-    value: Optional[Tensor],
-    bias: Optional[Tensor],
-    key_padding_mask: Optional[Tensor],
-    attention_bias: Optional[Tensor],
-    past_key: Optional[Tensor],
-    past_value: Optional[Tensor],
-    *,
-    num_heads: int,
-    mask_filter_value: float = -10000.0,
-    scale: Optional[float] = None,
-    unidirectional: bool = False,
-) -> Tuple[Tensor, Tensor, Tensor]:
-    q = query
-    if key is None:
-        # [batch, length, heads, 3, size]
-        if query.dim() != 5:
-            raise NotImplementedError("MultiHeadAttention without keys")
-        q = query.select(3, 0).flatten(2)
-        k = query.select(3, 1).flatten(2)
-        v = query.select(3, 2).flatten(2)
-    elif value is None:
-        # [batch, length, heads, 2, size]
-        if key.dim() != 5:
-            raise NotImplementedError("MultiHeadAttention without values")
-        k = key.select(3, 0).flatten(2)
-        v = key.select(3, 1).flatten(2)
-    else:
-        k = key
-        v = value
-    if bias is not None:
-        size = q.size(2)
-        q = q + bias[:size]
-        # Keys that come as heads have theirs.
-        if k.dim() == 3:
-            k = k + bias[size : 2 * size]
-            v = v + bias[2 * size :]
-    return _microsoft_attention(
-        _attention_heads(q, num_heads),
-        _attention_heads(k, num_heads),
-        _attention_heads(v, num_heads),
-        key_padding_mask,
-        attention_bias,
-        past_key,
-        past_value,
-        unidirectional,
-        mask_filter_value,
-        scale,
-    )
-
-
-def com_microsoft_RotaryEmbedding(
-    input: Tensor,
-    position_ids: Tensor,
-    cos_cache: Tensor,
-    sin_cache: Tensor,
-    *,
-    interleaved: bool = False,
-    is_packed_batching: int = 0,
-    num_heads: int = 0,
-    rotary_embedding_dim: int = 0,
-    scale: float = 1.0,
+def com_microsoft_ScaledSiLU(
+    X: Tensor, scale: Optional[Tensor], *, alpha: float = 1.0
 ) -> Tensor:
-    if is_packed_batching != 0 or scale != 1.0:
-        raise NotImplementedError("RotaryEmbedding of packed batches, scaled")
-    length = input.size(1) if input.dim() == 3 else input.size(2)
-    heads = num_heads
-    if heads == 0 and input.dim() == 3:
-        heads = input.size(2) // (2 * cos_cache.size(1))
-    places = position_ids
-    if places.numel() == 1:
-        places = places.reshape([1, 1]) + torch.unsqueeze(
-            torch.arange(length, device=input.device), 0
-        )
-    x = torch.transpose(input, 1, 2) if input.dim() == 4 else input
-    # The first of a text's tokens alone is given.
-    places = places.expand([input.size(0), length])
-    x = x.reshape([x.size(0), length, -1])
-    if input.dim() == 4:
-        heads = input.size(1)
-    out = RotaryEmbedding(
-        x,
-        cos_cache,
-        sin_cache,
-        places,
-        interleaved=interleaved,
-        num_heads=heads,
-        rotary_embedding_dim=rotary_embedding_dim,
-    )
-    if input.dim() == 4:
-        out = out.reshape([out.size(0), length, heads, -1])
-        out = torch.transpose(out, 1, 2)
-    return out
+    if scale is None:
+        by = X * alpha
+    else:
+        by = (X * scale.squeeze()).to(X.dtype)
+    return by * torch.sigmoid(by)
+
+
+def com_microsoft_ExpandDims(X: Tensor, axis: int) -> Tensor:
+    return X.unsqueeze(axis)
+
+
+def com_microsoft_Range(
+    start: Tensor, limit: Tensor, delta: Optional[Tensor]
+) -> Tensor:
+    step = torch.ones_like(start) if delta is None else delta
+    return _shape_range(start.squeeze(), limit.squeeze(), step.squeeze())
+
+
+def com_microsoft_GatherND(data: Tensor, indices: Tensor) -> Tensor:
+    return torch.index(data, indices.to(torch.int64).unbind(-1))
+
+
+def com_microsoft_Pad(
+    data: Tensor, pads: List[int], value: Optional[float], *, mode: str = "constant"
+) -> Tensor:
+    return _shape_padded(data, pads, 0.0 if value is None else value, None, mode)
+
+
+def com_microsoft_Unique(x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
+    values, _, inverse, counts = _reduce_unique(x, None, False)
+    return values, inverse, counts
+
+
+def com_microsoft_UnfoldTensor(
+    input: Tensor, *, dim: int = -1, size: int, step: int = 1
+) -> Tensor:
+    return input.unfold(dim, size, step)
+
+
+def com_microsoft_TorchEmbedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: Optional[Tensor],
+    scale_grad_by_freq: Optional[Tensor],
+) -> Tensor:
+    return torch.embedding(weight, indices)
+
+
+# Words that would repeat an n-gram of the text are no more to be chosen.
+def com_microsoft_NGramRepeatBlock(
+    input_ids: Tensor, scores: Tensor, *, ngram_size: int
+) -> Tensor:
+    length = input_ids.size(1)
+    if ngram_size < 1 or length < ngram_size:
+        return scores
+    grams = input_ids.unfold(1, ngram_size, 1)
+    begins = grams[:, :, : ngram_size - 1]
+    last = input_ids[:, length - ngram_size + 1 :].unsqueeze(1)
+    again = (begins == last).all(2)
+    hits = torch.zeros(
+        [scores.size(0), scores.size(1)], dtype=torch.int64, device=scores.device
+    ).scatter_add(1, grams[:, :, ngram_size - 1].to(torch.int64), again.long())
+    return torch.where(hits > 0, torch.full_like(scores, -inf), scores)
+
+
+def com_microsoft_IsAllFinite(
+    all_inputs: List[Tensor], *, isinf_only: bool = False, isnan_only: bool = False
+) -> Tensor:
+    found: List[Tensor] = []
+    for x in all_inputs:
+        if isinf_only:
+            bad = x.isinf()
+        elif isnan_only:
+            bad = x.isnan()
+        else:
+            bad = torch.logical_not(x.isfinite())
+        found.append(bad.any())
+    return torch.logical_not(torch.stack(found).any())
+
+
+def _microsoft_complex(x: Tensor) -> Tensor:
+    return torch.view_as_complex(x.reshape(x.size()[:-1] + [-1, 2]))
+
+
+# Real and imaginary parts lie side by side in the last dimension.
+def com_microsoft_ComplexMul(A: Tensor, B: Tensor) -> Tensor:
+    product = _microsoft_complex(A) * _microsoft_complex(B)
+    return torch.view_as_real(product).flatten(-2)
+
+
+def com_microsoft_ComplexMulConj(A: Tensor, B: Tensor) -> Tensor:
+    product = _microsoft_complex(A) * _microsoft_complex(B).conj()
+    return torch.view_as_real(product.resolve_conj()).flatten(-2)
+
+
+def com_microsoft_Rfft(
+    X: Tensor, *, normalized: bool = False, onesided: bool = True, signal_ndim: int = 1
+) -> Tensor:
+    if normalized or not onesided:
+        raise NotImplementedError("Rfft that is normalized or of both sides")
+    dims = list(range(X.dim() - signal_ndim, X.dim()))
+    return torch.view_as_real(torch.fft_rfftn(X, None, dims, "backward"))
+
+
+def com_microsoft_Irfft(
+    X: Tensor, *, normalized: bool = False, onesided: bool = True, signal_ndim: int
+) -> Tensor:
+    if normalized or not onesided:
+        raise NotImplementedError("Irfft that is normalized or of both sides")
+    dims = list(range(X.dim() - 1 - signal_ndim, X.dim() - 1))
+    whole = torch.view_as_complex(X.contiguous())
+    return torch.fft_irfftn(whole, None, dims, "backward")

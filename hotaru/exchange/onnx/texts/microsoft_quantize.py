@@ -113,18 +113,40 @@ def com_microsoft_QLinearAveragePool(
     pads: Optional[List[int]] = None,
     strides: Optional[List[int]] = None,
 ) -> Tensor:
-    x = X.movedim([X.dim() - 1], [1]) if channels_last else X
-    value = AveragePool(
-        _microsoft_real(x, x_scale, x_zero_point),
-        auto_pad=auto_pad,
-        ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-        kernel_shape=kernel_shape,
-        pads=pads,
-        strides=strides,
-    )
-    out = _microsoft_quantized(value, y_scale, y_zero_point, X.dtype)
-    return out.movedim([1], [X.dim() - 1]) if channels_last else out
+    x = _microsoft_channels_first(X) if channels_last else X
+    value = _microsoft_real(x, x_scale, x_zero_point)
+    n = len(kernel_shape)
+    steps = [1] * n if strides is None else strides
+    if count_include_pad:
+        # All windows have the kernel's size, even where they reach beyond the
+        # padding; ONNX's AveragePool does not count what lies there.
+        sizes = x.size()[2:]
+        around = _pool_pads(sizes, kernel_shape, steps, pads, auto_pad)
+        windows = _pool_windows(sizes, kernel_shape, steps, around, ceil_mode)
+        value = _pool_average(
+            _pool_padded(value, kernel_shape, steps, around[:n], windows, 0.0),
+            kernel_shape,
+            steps,
+            [0] * n,
+            False,
+            True,
+            None,
+        )
+    else:
+        value = AveragePool(
+            value,
+            auto_pad=auto_pad,
+            ceil_mode=ceil_mode,
+            kernel_shape=kernel_shape,
+            pads=pads,
+            strides=strides,
+        )
+    # The zero point is added before the rounding.
+    rounded = value / y_scale.squeeze().float()
+    if y_zero_point is not None:
+        rounded = rounded + y_zero_point.squeeze().float()
+    out = _quantize_integers(torch.round(rounded), X.dtype)
+    return _microsoft_channels_last(out) if channels_last else out
 
 
 def com_microsoft_QLinearGlobalAveragePool(
@@ -190,12 +212,99 @@ def com_microsoft_QLinearSoftmax(
     axis: int = -1,
     opset: int = 1,
 ) -> Tensor:
-    # Before opset 13 all dimensions from the axis on were one; of the last
-    # alone both say the same.
-    if axis != -1 and axis != X.dim() - 1:
+    value = _microsoft_real(X, X_scale, x_zero_point)
+    first = axis + X.dim() if axis < 0 else axis
+    if opset == 1 and first != X.dim() - 1:
+        # The domain's own is no opset of ONNX's.
         raise NotImplementedError("QLinearSoftmax along another axis than the last")
-    value = torch.softmax(_microsoft_real(X, X_scale, x_zero_point), -1)
+    if opset < 13:
+        # All dimensions from the axis on are one.
+        value = torch.softmax(value.flatten(first), -1).reshape(X.size())
+    else:
+        value = torch.softmax(value, first)
     return _microsoft_quantized(value, y_scale, y_zero_point, X.dtype)
+
+
+def com_microsoft_QLinearReduceMean(
+    data: Tensor,
+    data_scale: Tensor,
+    data_zero_point: Optional[Tensor],
+    reduced_scale: Tensor,
+    reduced_zero_point: Optional[Tensor],
+    *,
+    axes: List[int],
+    keepdims: bool,
+) -> Tensor:
+    value = torch.mean(
+        _microsoft_real(data, data_scale, data_zero_point), axes, keepdims
+    )
+    return _microsoft_quantized(value, reduced_scale, reduced_zero_point, data.dtype)
+
+
+def com_microsoft_ReduceSumInteger(
+    data: Tensor, *, axes: List[int], keepdims: bool
+) -> Tensor:
+    return data.to(torch.int32).sum(axes, keepdims, dtype=torch.int32)
+
+
+def com_microsoft_MulInteger(
+    A: Tensor, A_zero_point: Optional[Tensor], B: Tensor, B_zero_point: Optional[Tensor]
+) -> Tensor:
+    a = A.to(torch.int32)
+    if A_zero_point is not None:
+        a = a - A_zero_point.squeeze().to(torch.int32)
+    b = B.to(torch.int32)
+    if B_zero_point is not None:
+        b = b - B_zero_point.squeeze().to(torch.int32)
+    return a * b
+
+
+def com_microsoft_MatMulInteger16(A: Tensor, B: Tensor) -> Tensor:
+    # Sums of 2^23 products of 16 bits are exact in double; they wrap in int32.
+    sums = torch.matmul(A.double(), B.double())
+    return sums.to(torch.int64).to(torch.int32)
+
+
+def com_microsoft_QLinearConv(
+    x: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor,
+    w: Tensor,
+    w_scale: Tensor,
+    w_zero_point: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Tensor,
+    B: Optional[Tensor],
+    *,
+    auto_pad: str = "NOTSET",
+    channels_last: bool = False,
+    dilations: Optional[List[int]] = None,
+    group: int = 1,
+    kernel_shape: Optional[List[int]] = None,
+    pads: Optional[List[int]] = None,
+    strides: Optional[List[int]] = None,
+) -> Tensor:
+    first = x
+    if channels_last:
+        first = _microsoft_channels_first(x).contiguous()
+    out = QLinearConv_v10(
+        first,
+        x_scale,
+        x_zero_point,
+        w,
+        w_scale,
+        w_zero_point,
+        y_scale,
+        y_zero_point,
+        B,
+        auto_pad=auto_pad,
+        dilations=dilations,
+        group=group,
+        kernel_shape=kernel_shape,
+        pads=pads,
+        strides=strides,
+    )
+    return _microsoft_channels_last(out) if channels_last else out
 
 
 # Rows by columns, exact in int32.
@@ -203,6 +312,11 @@ def _microsoft_product(
     A: Tensor, B: Tensor, a_zero_point: Optional[Tensor], b_zero_point: Optional[Tensor]
 ) -> Tensor:
     return ops.hotaru.matmul_integer(A, B, a_zero_point, b_zero_point).float()
+
+
+# Each column of each matrix may have its own.
+def _microsoft_scale(scale: Tensor) -> Tensor:
+    return scale.squeeze() if scale.numel() == 1 else scale
 
 
 def com_microsoft_MatMulIntegerToFloat(
@@ -214,7 +328,7 @@ def com_microsoft_MatMulIntegerToFloat(
     b_zero_point: Optional[Tensor],
     bias: Optional[Tensor],
 ) -> Tensor:
-    by = a_scale.squeeze() * b_scale.squeeze()
+    by = _microsoft_scale(a_scale) * _microsoft_scale(b_scale)
     out = _microsoft_product(A, B, a_zero_point, b_zero_point) * by
     return out if bias is None else out + bias
 
@@ -258,52 +372,6 @@ def com_microsoft_QGemm(
     if y_scale is None:
         return value
     return _microsoft_quantized(value, y_scale, y_zero_point, A.dtype)
-
-
-# Numbers of `bits` bits, the lower ones first, as one number a byte.
-def _microsoft_unpacked(packed: Tensor, bits: int) -> Tensor:
-    if bits == 8:
-        return packed
-    each = 8 // bits
-    if each * bits != 8:
-        raise NotImplementedError(f"MatMulNBits of {bits} bits")
-    parts: List[Tensor] = []
-    for i in range(each):
-        parts.append((packed >> (i * bits)) & ((1 << bits) - 1))
-    return torch.stack(parts, -1).flatten(-2)
-
-
-def com_microsoft_MatMulNBits(
-    A: Tensor,
-    B: Tensor,
-    scales: Tensor,
-    zero_points: Optional[Tensor],
-    g_idx: Optional[Tensor],
-    bias: Optional[Tensor],
-    *,
-    K: int,
-    N: int,
-    bits: int = 4,
-    block_size: int,
-    accuracy_level: int = 0,
-    weight_prepacked: int = 0,
-) -> Tensor:
-    if g_idx is not None or weight_prepacked != 0:
-        raise NotImplementedError("MatMulNBits with g_idx or packed weights")
-    blocks = (K + block_size - 1) // block_size
-    values = _microsoft_unpacked(B.reshape([N, blocks, -1]), bits)
-    values = values[:, :, :block_size].to(A.dtype)
-    if zero_points is None:
-        values = values - float(1 << (bits - 1))
-    elif zero_points.is_floating_point():
-        zero = zero_points.reshape([N, blocks, 1])
-        values = values - zero.to(A.dtype)
-    else:
-        rows = _microsoft_unpacked(zero_points.reshape([N, -1]), bits)
-        zero = rows[:, :blocks].reshape([N, blocks, 1])
-        values = values - zero.to(A.dtype)
-    values = values * scales.reshape([N, blocks, 1]).to(A.dtype)
-    return torch.linear(A, values.reshape([N, -1])[:, :K], bias)
 
 
 # Weights of a direction, [input, 4 * hidden], as [4 * hidden, input].
@@ -392,6 +460,7 @@ def com_microsoft_QAttention(
     mask_index: Optional[Tensor],
     input_zero_point: Optional[Tensor],
     weight_zero_point: Optional[Tensor],
+    past: Optional[Tensor],
     *,
     num_heads: int,
     unidirectional: bool = False,
@@ -399,7 +468,7 @@ def com_microsoft_QAttention(
     scale: Optional[float] = None,
     do_rotary: int = 0,
     past_present_share_buffer: int = 0,
-) -> Tensor:
+) -> Tuple[Tensor, Tensor]:
     _microsoft_refused(do_rotary, past_present_share_buffer)
     packed = com_microsoft_MatMulIntegerToFloat(
         input,
@@ -411,16 +480,73 @@ def com_microsoft_QAttention(
         bias,
     )
     q, k, v = torch.split(packed, packed.size(2) // 3, 2)
-    out, _, _ = _microsoft_attention(
+    out, all_k, all_v = _microsoft_attention(
         _attention_heads(q, num_heads),
         _attention_heads(k, num_heads),
         _attention_heads(v, num_heads),
         mask_index,
         None,
-        None,
-        None,
+        None if past is None else past[0],
+        None if past is None else past[1],
         unidirectional,
         mask_filter_value,
         scale,
     )
-    return out
+    return out, torch.stack([all_k, all_v])
+
+
+# A table's rows as numbers.
+def _microsoft_rows(table: Tensor, rows: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
+    return _microsoft_real(torch.index(table, [rows.long()]), scale, zero)
+
+
+def com_microsoft_QEmbedLayerNormalization(
+    input_ids: Tensor,
+    segment_ids: Optional[Tensor],
+    word_embedding_quant: Tensor,
+    position_embedding_quant: Tensor,
+    segment_embedding: Optional[Tensor],
+    gamma_quant: Tensor,
+    beta_quant: Tensor,
+    mask: Optional[Tensor],
+    word_embedding_scale: Tensor,
+    position_embedding_scale: Tensor,
+    segment_embedding_scale: Optional[Tensor],
+    gamma_scale: Tensor,
+    beta_scale: Tensor,
+    word_embedding_zero_point: Tensor,
+    position_embedding_zero_point: Tensor,
+    segment_embedding_zero_point: Optional[Tensor],
+    gamma_zero_point: Tensor,
+    beta_zero_point: Tensor,
+    *,
+    epsilon: float = 1e-12,
+) -> Tuple[Tensor, Tensor]:
+    whole = _microsoft_rows(
+        word_embedding_quant, input_ids, word_embedding_scale, word_embedding_zero_point
+    ) + _microsoft_real(
+        position_embedding_quant[: input_ids.size(1)],
+        position_embedding_scale,
+        position_embedding_zero_point,
+    )
+    if (
+        segment_ids is not None
+        and segment_embedding is not None
+        and segment_embedding_scale is not None
+        and segment_embedding_zero_point is not None
+    ):
+        whole = whole + _microsoft_rows(
+            segment_embedding,
+            segment_ids,
+            segment_embedding_scale,
+            segment_embedding_zero_point,
+        )
+    out = torch.layer_norm(
+        whole,
+        whole.size()[-1:],
+        _microsoft_real(gamma_quant, gamma_scale, gamma_zero_point),
+        _microsoft_real(beta_quant, beta_scale, beta_zero_point),
+        epsilon,
+        False,
+    )
+    return out, _microsoft_words(input_ids, mask)
