@@ -20,11 +20,20 @@ def Add(
     broadcast: int = 0,
     consumed_inputs: Optional[List[int]] = None,
 ) -> Tensor:
-    return torch.add(A, _math_old_broadcast(A, B, axis))
+    return _math_sum(A, _math_old_broadcast(A, B, axis))
+
+
+def _math_sum(A: Tensor, B: Tensor) -> Tensor:
+    if int(A.dtype) >= 27:
+        # Sums of uint16, uint32 and uint64 have the same bits as int64's.
+        out = torch.add(A.to(torch.int64), B.to(torch.int64)).to(A.dtype)
+    else:
+        out = torch.add(A, B)
+    return out
 
 
 def Add_v7(A: Tensor, B: Tensor) -> Tensor:
-    return torch.add(A, B)
+    return _math_sum(A, B)
 
 
 def Add__host(A: int, B: int) -> int:
@@ -56,11 +65,19 @@ def Sub(
     broadcast: int = 0,
     consumed_inputs: Optional[List[int]] = None,
 ) -> Tensor:
-    return torch.sub(A, _math_old_broadcast(A, B, axis))
+    return _math_difference(A, _math_old_broadcast(A, B, axis))
+
+
+def _math_difference(A: Tensor, B: Tensor) -> Tensor:
+    if int(A.dtype) >= 27:
+        out = torch.sub(A.to(torch.int64), B.to(torch.int64)).to(A.dtype)
+    else:
+        out = torch.sub(A, B)
+    return out
 
 
 def Sub_v7(A: Tensor, B: Tensor) -> Tensor:
-    return torch.sub(A, B)
+    return _math_difference(A, B)
 
 
 def Sub__host(A: int, B: int) -> int:
@@ -508,6 +525,9 @@ def Cast(
         wide = input.to(torch.float32)
         # Not-a-number stays what it is.
         return torch.clamp(wide, -limit, limit).to(to)
+    if to == 24:
+        # PyTorch's cast to float8_e4m3fn alone always saturates.
+        return _quantize_float8(input.to(torch.float32), to, False)
     return input.to(to)
 
 

@@ -37,9 +37,13 @@ def _quantize_float8(x: Tensor, dtype: int, saturate: bool) -> Tensor:
         overflow = 248.0
     if saturate:
         return x.clamp(-largest, largest).to(dtype)
-    # The types without infinities have NaN in its place.
+    # The types without infinities have NaN in its place. In the middle between
+    # the largest number and the next, the even one is taken.
     beyond = float("inf") if dtype == 23 else float("nan")
-    return torch.where(x.abs() < overflow, x, torch.sign(x) * beyond).to(dtype)
+    fits = x.abs() < overflow
+    if dtype == 24:
+        fits = x.abs() <= overflow
+    return torch.where(fits, x, torch.sign(x) * beyond).to(dtype)
 
 
 def _quantize_integers(x: Tensor, dtype: int) -> Tensor:
