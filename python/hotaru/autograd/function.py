@@ -321,10 +321,10 @@ class Function(metaclass=FunctionMeta):
                 cls.setup_context(ctx, args, result)
             else:
                 result = cls.forward(ctx, *args)
-        if _is_traced(args):
-            return result  # the program has what forward did
         many = isinstance(result, tuple)
         outputs = list(result) if many else [result]
+        if _is_traced((*args, *outputs)):
+            return result  # the program has what forward did
         _check_marks(ctx, outputs)
         _separate(outputs, args, ctx)
         dirty = {id(tensor) for tensor in ctx.dirty_tensors or ()}
@@ -355,7 +355,7 @@ def _refuse_old(cls) -> None:
 
 
 def _is_traced(args: tuple) -> bool:
-    """True if stand-ins of `jit.trace` are among the arguments."""
+    """True if stand-ins of `jit.trace` are among the values."""
     return any(
         isinstance(arg, Tensor) and not issubclass(type(arg), Tensor) for arg in args
     )

@@ -22,7 +22,7 @@ from ._tracing.check import (
     check_program,
     check_result,
 )
-from ._tracing.draws import Draws
+from ._tracing.given import Given
 from ._tracing.traced import Recorder, TracedFloat, TracedInt, TracedTensor
 from ._tracing.warned import TracerWarning
 
@@ -289,18 +289,19 @@ def _traced_text(
 ) -> str:
     """Runs the function with stand-ins; the source of what it did."""
     names = [*_parameter_names(function, len(args)), *kwargs]
+    give = True
     values = [*args, *kwargs.values()]
     header = list(first)
     stand_ins = []
     for parameter, value in zip(names, values):
         _check_input(value)
         header.append(f"{parameter}: {_UNIT.type_of(value)}")
-        stand_ins.append(_stand_in(recorder, parameter, value))
-    with tracing(), Draws(recorder):
+        stand_ins.append(_stand_in(recorder, parameter, value, give))
+    with tracing(), Given(recorder):
         result = function(
             *stand_ins[: len(args)], **dict(zip(kwargs, stand_ins[len(args) :]))
         )
-    result = _sizes_as_tensors(recorder, result)
+    result = _sizes_as_tensors(recorder, recorder.stood_in(result))
     check_result(result, strict)
     given = _result(recorder, result)  # which may write lines
     lines = [*recorder.lines, f"return {given}"]
@@ -348,16 +349,22 @@ def _check_input(value) -> None:
         )
 
 
-def _stand_in(recorder, name: str, value):
-    """The argument `name` with stand-ins for the tensors in it."""
+def _stand_in(recorder, name: str, value, give: bool):
+    """The argument `name` as the function gets it: with stand-ins for the
+    tensors in it, or with the tensors that it shall be given.
+    """
     if isinstance(value, _C.Tensor):
+        if give:
+            return recorder.give(value, name)
         return TracedTensor(recorder, name, value.clone())
     if isinstance(value, dict):
         return {
-            key: _stand_in(recorder, f"{name}[{key!r}]", item)
+            key: _stand_in(recorder, f"{name}[{key!r}]", item, give)
             for key, item in value.items()
         }
-    items = [_stand_in(recorder, f"{name}[{i}]", item) for i, item in enumerate(value)]
+    items = [
+        _stand_in(recorder, f"{name}[{i}]", item, give) for i, item in enumerate(value)
+    ]
     return items if isinstance(value, list) else tuple(items)
 
 

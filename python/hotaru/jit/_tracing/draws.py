@@ -7,7 +7,7 @@ import hotaru
 from ... import _C
 from .traced import Recorder, recorder_of
 
-_OPERATOR = type(hotaru.ops.relu)
+OPERATOR = type(hotaru.ops.relu)
 
 # Operators that give something else each time.
 RANDOM = {
@@ -73,7 +73,7 @@ class Draws:
         """Tells whether that is a draw that nothing else would write down, and
         that a program can hold.
         """
-        if not isinstance(func, _OPERATOR) or func.__name__ not in RANDOM:
+        if not isinstance(func, OPERATOR) or func.__name__ not in RANDOM:
             return False
         given = (*args, *kwargs.values())
         return recorder_of(given) is None and not any(

@@ -7,7 +7,6 @@ program. Operators that are handed one don't fit it, and ask `call_traced`.
 from __future__ import annotations
 
 import math
-import operator
 import types
 
 import hotaru
@@ -15,6 +14,7 @@ import hotaru
 from ... import _C
 from ..._extension import misfits as _misfits
 from ..._own_names import no_member
+from .._operators import overload_of
 from .autocast import call_with_casts
 from .index import (
     dimensions_used,
@@ -38,11 +38,61 @@ class Recorder:
         self.modules: list = []
         # The constants that the program draws anew.
         self.drawn: set = set()
+        # Tensors that the function was given, and their stand-ins, by id().
+        self.given: dict = {}
         self._count = 0
+
+    def give(self, tensor, name: str):
+        """Argument `name` as the function gets it: the tensor itself, and
+        a view where it got it already.
+        """
+        if id(tensor) in self.given:
+            tensor = tensor.view_as(tensor)
+        made = TracedTensor(self, name, tensor.clone())
+        self.given[id(tensor)] = (tensor, made)
+        return tensor
+
+    def adopt(self, tensor):
+        """A stand-in for a constant that the program is about to write to: a
+        copy, which it makes each time.
+        """
+        name = self._tensor(tensor)
+        self.constants[name] = tensor.clone()
+        copy = self._note(f"{name}.clone()")
+        made = TracedTensor(self, copy, tensor.detach())
+        self.given[id(tensor)] = (tensor, made)
+        return made
+
+    def stood_in(self, value):
+        """The value with stand-ins in place of given tensors; itself where it
+        holds none.
+        """
+        if isinstance(value, _C.Tensor):
+            return self.given.get(id(value), (None, value))[1]
+        kind = type(value)
+        if kind is dict:
+            items = {key: self.stood_in(item) for key, item in value.items()}
+            same = all(items[key] is value[key] for key in items)
+            return value if same else items
+        if kind is slice:
+            parts = (value.start, value.stop, value.step)
+            found = self.stood_in(parts)
+            return value if found is parts else slice(*found)
+        if not isinstance(value, (list, tuple)):
+            return value
+        items = [self.stood_in(item) for item in value]
+        if all(a is b for a, b in zip(items, value)):
+            return value
+        if kind is list:
+            return items
+        return kind(*items) if hasattr(kind, "_fields") else tuple(items)
 
     def call(self, function, args: tuple, kwargs: dict):
         """Calls an operator with the examples' values and notes the call."""
         callee = self._callee(function)
+        if _writes_to_constant(function, args):
+            args = (self.adopt(args[0]), *args[1:])
+        args, kwargs = self.stood_in(args), self.stood_in(kwargs)
         if _C._autocast_key() and isinstance(function, _OPERATOR):
             result, args, kwargs = call_with_casts(self, function, args, kwargs, real)
         else:
@@ -61,6 +111,10 @@ class Recorder:
         if isinstance(function, _OPERATOR):
             # Operators of namespaces not PyTorch's have theirs in the name.
             return "ops." + function.__name__.replace("::", ".")
+        overload = overload_of(function)
+        if overload is not None:
+            whole = len(overload.overloadpacket) != 1
+            return f"ops.{overload if whole else overload.overloadpacket}"
         if function is _C.tensor:
             return "torch.tensor"
         if isinstance(function, _C.ScriptFunction):
@@ -145,6 +199,8 @@ class Recorder:
         return f"_{self._count}"
 
     def _tensor(self, tensor) -> str:
+        if id(tensor) in self.given:
+            return self.given[id(tensor)][1].name
         if tensor.requires_grad:
             raise RuntimeError(
                 "Cannot insert a Tensor that requires grad as a constant. "
@@ -157,6 +213,17 @@ class Recorder:
         name = f"_constant{len(self.constants)}"
         self.constants[name] = tensor
         return name
+
+
+def _writes_to_constant(function, args: tuple) -> bool:
+    """Tells whether an operator in place changes what no line has made."""
+    return (
+        isinstance(function, _OPERATOR)
+        and function.__name__.endswith("_")
+        and bool(args)
+        and isinstance(args[0], _C.Tensor)
+        and not isinstance(args[0], TracedTensor)
+    )
 
 
 def real(value):
@@ -430,9 +497,11 @@ class TracedTensor(_Traced):
         return f"{base}[{', '.join(texts)}]"
 
     def __getitem__(self, index):
+        index = self.recorder.stood_in(index)
         return self.recorder.bind(self._at(index), self.value[real(index)])
 
     def __setitem__(self, index, value) -> None:
+        index, value = self.recorder.stood_in((index, value))
         place, given = self.value[real(index)], real(value)
         # Python drops leading dimensions of 1; the operator does not.
         if isinstance(value, TracedTensor) and given.dim() > place.dim():
@@ -548,121 +617,4 @@ class TracedShape(tuple):
         return out
 
 
-def _binary(function, sign: str, reflected: bool):
-    def method(self, other):
-        a, b = (other, self) if reflected else (self, other)
-        if _C._autocast_key():
-            result, (a, b), _ = call_with_casts(
-                self.recorder, function, (a, b), {}, real
-            )
-        else:
-            result = function(real(a), real(b))
-        if result is NotImplemented:
-            return result
-        text = self.recorder.text
-        return self.recorder.bind(f"{text(a)} {sign} {text(b)}", result)
-
-    return method
-
-
-def _number_binary(function, sign: str, reflected: bool):
-    traced = _binary(function, sign, reflected)
-
-    def method(self, other):
-        if isinstance(other, TracedTensor):
-            return NotImplemented
-        if isinstance(other, _C.Tensor):
-            return traced(self, other)
-        a, b = (other, self) if reflected else (self, other)
-        result = function(real(a), real(b))
-        if result is NotImplemented or not isinstance(other, (int, float)):
-            return result
-        expression = f"{_operand(self, a)} {sign} {_operand(self, b)}"
-        if sign == "**" and type(result) is int:
-            expression = f"int({expression})"  # a float in compiled code
-        return self.recorder.bind(expression, result)
-
-    return method
-
-
-def _operand(number: _TracedNumber, value) -> str:
-    """A number as part of an expression."""
-    if isinstance(value, _TracedNumber):
-        return number.recorder.text(value)
-    value = int(value) if isinstance(value, bool) else value
-    return f"({number.recorder.text(value)})"
-
-
-def _in_place(function, sign: str):
-    def method(self, other):
-        function(self.value, real(other))
-        text = self.recorder.text
-        self.recorder.note(f"{self.name} {sign}= {text(other)}")
-        return self
-
-    return method
-
-
-def _number_compare(function, sign: str):
-    traced = _binary(function, sign, False)
-
-    def method(self, other):
-        if isinstance(other, TracedTensor):
-            return NotImplemented  # the tensor compares
-        if isinstance(other, _C.Tensor):
-            return traced(self, other)
-        result = function(self.value, real(other))
-        if not isinstance(other, (int, float)):
-            return result
-        expression = f"{_operand(self, self)} {sign} {_operand(self, other)}"
-        return TracedTruth(self.recorder, expression, result)
-
-    return method
-
-
-def _add_operators() -> None:
-    signs = {
-        "add": "+",
-        "sub": "-",
-        "mul": "*",
-        "floordiv": "//",
-        "mod": "%",
-        "truediv": "/",
-        "pow": "**",
-        "matmul": "@",
-        "and_": "&",
-        "or_": "|",
-        "xor": "^",
-        "lshift": "<<",
-        "rshift": ">>",
-    }
-    for name, sign in signs.items():
-        function = getattr(operator, name)
-        plain = name.rstrip("_")
-        for reflected, prefix in ((False, ""), (True, "r")):
-            method = f"__{prefix}{plain}__"
-            setattr(TracedTensor, method, _binary(function, sign, reflected))
-            for number in (TracedInt, TracedFloat):
-                made = _number_binary(function, sign, reflected)
-                setattr(number, method, made)
-        in_place = getattr(operator, f"i{plain}")
-        if name != "matmul":
-            setattr(TracedTensor, f"__i{plain}__", _in_place(in_place, sign))
-    signs = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
-    for name, sign in signs.items():
-        function = getattr(operator, name)
-        setattr(TracedTensor, f"__{name}__", _binary(function, sign, False))
-        for number in (TracedInt, TracedFloat):
-            setattr(number, f"__{name}__", _number_compare(function, sign))
-    for name in ("neg", "abs", "invert"):
-        setattr(TracedTensor, f"__{name}__", _unary(name))
-
-
-def _unary(name: str):
-    operators = {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}
-    function = getattr(hotaru.ops, operators[name])
-    return lambda self: self.recorder.call(function, (self,), {})
-
-
-_add_operators()
 _misfits.register(call_traced, TracedInt)
