@@ -88,7 +88,7 @@ class RecursiveScriptModule(ScriptModule):
 
     @classmethod
     def _wrap(cls, native: _C.ScriptModule) -> RecursiveScriptModule:
-        self = cls.__new__(_CONTAINERS.get(native.container, cls))
+        self = cls.__new__(cls)
         Module.__init__(self)
         object.__setattr__(self, "_c", native)
         if native.has_method("forward"):
@@ -110,6 +110,10 @@ class RecursiveScriptModule(ScriptModule):
                 method = native.method(name)
                 object.__setattr__(self, name, method)
                 return method
+            if name in ("keys", "items", "values"):
+                contained = getattr(_CONTAINERS.get(native.container), name, None)
+                if contained is not None:
+                    return functools.partial(contained, self)
         raise no_member(type(self), name)
 
     def __setattr__(self, name: str, value) -> None:
@@ -401,6 +405,9 @@ def _forward_magic(name: str) -> None:
     def method(self, *args, **kwargs):
         native = self.__dict__["_c"]
         if not native.has_method(name):
+            contained = getattr(_CONTAINERS.get(native.container), name, None)
+            if contained is not None:
+                return contained(self, *args, **kwargs)
             if name == "__iter__":
                 raise not_iterable(self)
             raise NotImplementedError(f"no compiled method {name}")
@@ -452,58 +459,58 @@ for _name in (
     setattr(ScriptModule, _name, _OfCompiled(_name))
 
 
-class _ScriptList(RecursiveScriptModule):
-    """A compiled ModuleList, Sequential or ParameterList."""
+class _OfList:
+    """Methods of a compiled ModuleList, Sequential or ParameterList."""
 
-    def _members(self) -> list:
-        children = list(self.children())
-        return children or [p for _, p in self._c.named_parameters(False)]
+    @staticmethod
+    def _members(module) -> list:
+        children = list(module.children())
+        return children or [p for _, p in module._c.named_parameters(False)]
 
     def __len__(self) -> int:
-        if self._c.has_method("__len__"):  # the program's own
-            return self._c.method("__len__")()
-        return len(self._members())
+        return len(_OfList._members(self))
 
     def __iter__(self):
-        return iter(self._members())
+        return iter(_OfList._members(self))
 
     def __getitem__(self, index):
-        return self._members()[index]
+        return _OfList._members(self)[index]
 
 
-class _ScriptDict(RecursiveScriptModule):
-    """A compiled ModuleDict or ParameterDict."""
+class _OfDict:
+    """Methods of a compiled ModuleDict or ParameterDict."""
 
-    def _members(self) -> dict:
-        children = dict(self.named_children())
-        return children or dict(self._c.named_parameters(False))
+    @staticmethod
+    def _members(module) -> dict:
+        children = dict(module.named_children())
+        return children or dict(module._c.named_parameters(False))
 
     def __len__(self) -> int:
-        return len(self._members())
+        return len(_OfDict._members(self))
 
     def __iter__(self):
-        return iter(self._members())
+        return iter(_OfDict._members(self))
 
     def __contains__(self, key: str) -> bool:
-        return key in self._members()
+        return key in _OfDict._members(self)
 
     def __getitem__(self, key: str):
-        return self._members()[key]
+        return _OfDict._members(self)[key]
 
     def keys(self) -> list:
         """The members' names."""
-        return list(self._members())
+        return list(_OfDict._members(self))
 
     def items(self) -> list:
         """Pairs of name and member."""
-        return list(self._members().items())
+        return list(_OfDict._members(self).items())
 
     def values(self) -> list:
         """The modules or parameters."""
-        return list(self._members().values())
+        return list(_OfDict._members(self).values())
 
 
-_CONTAINERS = {"list": _ScriptList, "dict": _ScriptDict}
+_CONTAINERS = {"list": _OfList, "dict": _OfDict}
 
 
 def _named(items, prefix, remove_duplicate):

@@ -536,3 +536,36 @@ def test_dicts_of_parameters(compile):
         assert torch.equal(compiled.named["b"], X[0] + 1)
         assert len(compiled.named) == 2
         assert "c" not in compiled.named
+
+
+def test_containers_are_of_the_one_class_of_compiled_modules():
+    model = nn.Sequential(
+        nn.ModuleList([nn.Linear(2, 2), nn.ReLU()]),
+        nn.ModuleDict({"keys": nn.Linear(2, 2), "b": nn.ReLU()}),
+        nn.ParameterList([nn.Parameter(X)]),
+    )
+
+    class Whole(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.parts = model
+
+        def forward(self, x):
+            return x
+
+    compiled = torch.jit.script(Whole())
+    kinds = {type(module) for module in compiled.modules()}
+    assert kinds == {torch.jit.RecursiveScriptModule}
+    listed, named, numbers = compiled.parts
+    assert [type(m).__name__ for m in listed] == ["RecursiveScriptModule"] * 2
+    assert (len(compiled.parts), len(numbers)) == (3, 1)
+    assert torch.equal(numbers[0], X)
+    assert list(named) == ["keys", "b"]
+    assert [name for name, _ in named.items()] == ["keys", "b"]
+    assert named["b"] in named.values() and "c" not in named
+    # A member's name comes before the method's.
+    assert named.keys == named["keys"]
+    with pytest.raises(TypeError):
+        iter(named["b"])
+    with pytest.raises(AttributeError):
+        listed.items()
