@@ -68,7 +68,8 @@ class _Whole(Module):
     def forward(self, *leaves):
         function, form = self.state
         if leaves:
-            leaves[0].recorder.lines = self.lines
+            # A result is a stand-in, which knows who writes the lines.
+            leaves[0].detach().recorder.lines = self.lines
         args, kwargs = _tree.rebuild(form, iter(leaves))
         found: list[Tensor] = []
         result = _tree.flatten(function(*args, **kwargs), found)

@@ -539,16 +539,13 @@ def test_dicts_of_parameters(compile):
 
 
 def test_containers_are_of_the_one_class_of_compiled_modules():
-    model = nn.Sequential(
-        nn.ModuleList([nn.Linear(2, 2), nn.ReLU()]),
-        nn.ModuleDict({"keys": nn.Linear(2, 2), "b": nn.ReLU()}),
-        nn.ParameterList([nn.Parameter(X)]),
-    )
-
     class Whole(nn.Module):
         def __init__(self):
             super().__init__()
-            self.parts = model
+            self.listed = nn.ModuleList([nn.Linear(2, 2), nn.ReLU()])
+            parts = {"a": nn.Linear(2, 2), "b": nn.ReLU()}
+            self.named = nn.ModuleDict(parts)
+            self.numbers = nn.ParameterList([nn.Parameter(X)])
 
         def forward(self, x):
             return x
@@ -556,16 +553,16 @@ def test_containers_are_of_the_one_class_of_compiled_modules():
     compiled = torch.jit.script(Whole())
     kinds = {type(module) for module in compiled.modules()}
     assert kinds == {torch.jit.RecursiveScriptModule}
-    listed, named, numbers = compiled.parts
+    listed, named = compiled.listed, compiled.named
     assert [type(m).__name__ for m in listed] == ["RecursiveScriptModule"] * 2
-    assert (len(compiled.parts), len(numbers)) == (3, 1)
-    assert torch.equal(numbers[0], X)
-    assert list(named) == ["keys", "b"]
-    assert [name for name, _ in named.items()] == ["keys", "b"]
-    assert named["b"] in named.values() and "c" not in named
-    # A member's name comes before the method's.
-    assert named.keys == named["keys"]
+    assert (len(listed), len(compiled.numbers)) == (2, 1)
+    assert torch.equal(compiled.numbers[0], X)
+    assert list(named) == ["a", "b"]
+    assert [name for name, _ in named.items()] == ["a", "b"]
+    assert named["b"] in named.values()
+    assert "c" not in named
+    assert named.keys() == ["a", "b"]
     with pytest.raises(TypeError):
-        iter(named["b"])
+        iter(named["a"])
     with pytest.raises(AttributeError):
         listed.items()

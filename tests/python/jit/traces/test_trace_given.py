@@ -1,4 +1,4 @@
-"""What a traced function is given: the tensors themselves."""
+"""Tensors that a traced function is given: the very ones."""
 
 import pytest
 
@@ -77,7 +77,7 @@ def written(x):
     return made + made.mul_(x)
 
 
-# What reaches the tensor by other ways than an operator.
+# Ways to reach the tensor by other ways than an operator.
 WAYS = {
     "compiled": compiled,
     "function": Doubled.apply,
