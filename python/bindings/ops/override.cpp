@@ -6,9 +6,9 @@
 
 #include "bindings/errors.h"
 #include "bindings/graph/around_calls.h"
+#include "bindings/ops/answering_class.h"
 #include "bindings/ops/call_walk.h"
 #include "bindings/ops/dispatch.h"
-#include "bindings/tensor/answering_class.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/core/checks/check.h"
 

@@ -27,7 +27,7 @@ class Side:
 
 @dataclass
 class Run:
-    """What came of the tests of one file."""
+    """Outcome of the tests of one file."""
 
     tests: dict = field(default_factory=dict)  # name: outcome, seconds, error
     chosen: list = field(default_factory=list)

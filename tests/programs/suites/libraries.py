@@ -19,7 +19,7 @@ class Library:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """What is taken from the sources: tests, and what configures them."""
+        """Parts that are taken from the sources: tests, and what configures them."""
         config = ("pyproject.toml", "setup.cfg", "pytest.ini", "conftest.py")
         tests = dict.fromkeys(pattern.split("*")[0] for pattern in self.tests)
         return (*tests, *self.keep, *config)

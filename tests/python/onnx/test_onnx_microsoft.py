@@ -385,6 +385,10 @@ def _cases_of_windows():
             "ceil_mode": 1,
         },
     )
+    yield from _cases_of_activations()
+
+
+def _cases_of_activations():
     image = real(1, 4, 5, 5), real(6, 4, 3, 3, seed=1), real(6, seed=2)
     yield (
         "FusedConv HardSwish",

@@ -1,4 +1,4 @@
-#include "bindings/tensor/answering_class.h"
+#include "bindings/ops/answering_class.h"
 
 #include "hotaru/core/checks/check.h"
 
