@@ -76,7 +76,7 @@ Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim,
   Dims others;
   for (int64_t d = 0; d < self.dim(); ++d)
     if (d != kept) others.push_back(d);
-  const bool narrow = itemsize(self.dtype()) == 2;
+  const bool narrow = self.is_floating_point() && itemsize(self.dtype()) == 2;
   const Tensor norm = linalg_vector_norm(
       narrow ? to(self, DType::kFloat32) : self, p, others, true);
   constexpr double kEpsilon = 1e-7;  // PyTorch's

@@ -146,7 +146,11 @@ void add_into(const Tensor& out, const Tensor& self, int64_t dim,
   check_bound(self.dtype(), alpha);
   {
     autograd::NoGrad guard;
-    const Tensor scaled = alpha == Scalar(1) ? source : mul(source, alpha);
+    // The number is one of the source's dtype: 2.5 is 2 beside integers.
+    const Tensor scaled =
+        alpha == Scalar(1)
+            ? source
+            : mul(source, full({}, alpha, TensorOptions(source)));
     // Vectors have the text of another operator's error.
     write_slices(out, dim, index, scaled, WriteMode::kAdd,
                  out.dim() <= 1 ? "index_select" : "index_add_");

@@ -213,8 +213,11 @@ void pow(const Tensor& out, const Tensor& self, const Tensor& exponent) {
 /// and 0 where the number is and the exponent is not negative.
 void pow_of_scalar(const Tensor& out, const Scalar& base,
                    const Tensor& exponent) {
-  const Scalar slope = base.is_complex() ? Scalar(std::log(base.to_complex()))
-                                         : Scalar(std::log(base.to_double()));
+  // A negative number has a logarithm where the result is complex.
+  const bool complex =
+      base.is_complex() || (out.is_complex() && base.to_double() < 0);
+  const Scalar slope = complex ? Scalar(std::log(base.to_complex()))
+                               : Scalar(std::log(base.to_double()));
   record("PowBackward2", out, {exponent}, {saved_output(out), exponent},
          [base, slope](Backward& b, const Tensor& g) -> Tensors {
            const Tensor y = b.saved(0), x = b.saved(1);

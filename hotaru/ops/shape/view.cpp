@@ -283,6 +283,9 @@ Tensor expand(const Tensor& self, IntSpan size) {
                  ".  Tensor sizes: ", shape_text(self.sizes()));
     if (had == sizes[i]) strides[i] = self.strides()[i - (n - own)];
   }
+  // New dimensions of one element have strides as if they had been there.
+  for (size_t i = own > 0 ? n - own : 0; i-- > 0;)
+    if (sizes[i] == 1) strides[i] = sizes[i + 1] * strides[i + 1];
   Tensor out = viewed(self, sizes, strides);
   if (autograd::needs_grad(self)) expand_grad(out, self);
   return out;
