@@ -113,8 +113,8 @@ PACKAGES = (
     "_subclasses",
     "_guards",
     "fx",
-    "_functorch.face",
     "_higher_order_ops",
+    "_functorch.face",
     "nested",
     "export",
     # Other names of what is there.

@@ -14,7 +14,7 @@ from .rename import rename_loaded
 
 _PACKAGE = __package__.partition(".")[0]
 _IN_EXTENSION = ("_fft", "_functorch", "_linalg", "_nn", "_sparse", "_special")
-# PyTorch's wheel brings this package, too; here it is one module.
+# PyTorch's wheel brings this package, too.
 _FUNCTORCH = ("functorch", "_functorch.face")
 
 

@@ -30,23 +30,7 @@ class AliasFinder:
             return self._renamed(fullname, path, target)
         if fullname != self.alias and not fullname.startswith(f"{self.alias}."):
             return None
-        real = self._package + fullname[len(self.alias) :]
-        try:
-            module = importlib.import_module(real)
-        except ModuleNotFoundError as error:
-            if error.name not in (real, fullname):
-                raise
-            raise ModuleNotFoundError(
-                f"No module named '{fullname}' (hotaru has no {real})", name=fullname
-            ) from None
-        # The import system would load what it finds there once more.
-        sys.modules.pop(fullname, None)
-        return importlib.machinery.ModuleSpec(
-            fullname,
-            _AliasLoader(module),
-            origin=getattr(module, "__file__", None),
-            is_package=hasattr(module, "__path__"),
-        )
+        return _spec_of(fullname, self._package + fullname[len(self.alias) :])
 
     def _renamed(self, fullname: str, path, target):
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
@@ -67,8 +51,8 @@ class AliasFinder:
 
 
 class ModuleFinder:
-    """Finds one module of another package by a name of its own, which hides
-    an installed package of that name.
+    """Finds a module of another package, and the parts of it, by a name of its
+    own, which hides an installed package of that name.
     """
 
     def __init__(self, name: str, module: str) -> None:
@@ -76,13 +60,34 @@ class ModuleFinder:
         self._module = module
 
     def find_spec(self, fullname: str, path=None, target=None):
-        """The spec of that module; None for others."""
-        if fullname != self._name:
+        """The spec of that module or of a part of it; None for others.
+
+        Raises:
+            ModuleNotFoundError: the module has no such part.
+        """
+        if fullname != self._name and not fullname.startswith(f"{self._name}."):
             return None
-        module = importlib.import_module(self._module)
-        return importlib.machinery.ModuleSpec(
-            fullname, _AliasLoader(module), origin=module.__file__
-        )
+        return _spec_of(fullname, self._module + fullname[len(self._name) :])
+
+
+def _spec_of(fullname: str, real: str) -> importlib.machinery.ModuleSpec:
+    """The spec by which a module of the package is found by another name."""
+    try:
+        module = importlib.import_module(real)
+    except ModuleNotFoundError as error:
+        if error.name not in (real, fullname):
+            raise
+        raise ModuleNotFoundError(
+            f"No module named '{fullname}' (hotaru has no {real})", name=fullname
+        ) from None
+    # The import system would load what it finds there once more.
+    sys.modules.pop(fullname, None)
+    return importlib.machinery.ModuleSpec(
+        fullname,
+        _AliasLoader(module),
+        origin=getattr(module, "__file__", None),
+        is_package=hasattr(module, "__path__"),
+    )
 
 
 class _AliasLoader:

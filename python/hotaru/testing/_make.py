@@ -10,9 +10,12 @@ from .. import _C
 from .._C import Tensor, ops
 from .._extension.dtypes import finfo, iinfo
 
-_WHOLE = (_C.bool, _C.uint8, _C.int8, _C.int16, _C.int32, _C.int64)
+_SIGNED = (_C.int8, _C.int16, _C.int32, _C.int64)
+_WHOLE = (_C.bool, _C.uint8, _C.uint16, _C.uint32, _C.uint64, *_SIGNED)
 _REAL = (_C.float16, _C.bfloat16, _C.float32, _C.float64)
-_COMPLEX = (_C.complex64, _C.complex128)
+_COMPLEX = (_C.complex32, _C.complex64, _C.complex128)
+# Drawn as float32.
+_OF_8_BITS = (_C.float8_e4m3fn, _C.float8_e5m2, _C.float8_e4m3fnuz, _C.float8_e5m2fnuz)
 
 
 def make_tensor(
@@ -29,8 +32,8 @@ def make_tensor(
     """A tensor of values drawn evenly from [low, high).
 
     The shape is a sequence or several numbers. By default bounds are 0 and 2
-    for bool, 0 and 10 for uint8, -9 and 10 for other integers, -9 and 9 for the
-    rest (of complex numbers for both parts); given ones are brought into the
+    for bool, 0 and 10 for unsigned, -9 and 10 for other integers, -9 and 9 for
+    the rest (of complex numbers for both parts); given ones are brought into the
     dtype's range. `noncontiguous` takes every other element of a tensor twice
     as wide, where there are two elements at least; `exclude_zero` writes the
     dtype's smallest normal number, or 1, where a 0 was drawn.
@@ -60,7 +63,8 @@ def make_tensor(
         result = result.clone(memory_format=memory_format)
     if exclude_zero:
         result[result == 0] = 1 if dtype in _WHOLE else finfo(dtype).tiny
-    return result if dtype in _WHOLE else result.requires_grad_(requires_grad)
+    differentiable = dtype not in (*_WHOLE, *_OF_8_BITS)
+    return result.requires_grad_(requires_grad) if differentiable else result
 
 
 def _draw(shape, dtype, device, low, high) -> Tensor:
@@ -69,7 +73,7 @@ def _draw(shape, dtype, device, low, high) -> Tensor:
         # Both are rounded up: of the upper one that is what it excludes.
         low, high = math.ceil(low), math.ceil(high)
         return ops.randint(low, high, shape, device=device, dtype=dtype)
-    if dtype not in (*_REAL, *_COMPLEX):
+    if dtype not in (*_REAL, *_COMPLEX, *_OF_8_BITS):
         raise TypeError(
             f"The requested dtype '{dtype}' is not supported by "
             "torch.testing.make_tensor(). To request support, file an issue "
@@ -77,14 +81,16 @@ def _draw(shape, dtype, device, low, high) -> Tensor:
         )
     limits = finfo(dtype)
     low, high = _bounds(low, high, dtype, limits.min, limits.max, -9, 9)
-    result = ops.empty(shape, device=device, dtype=dtype)
+    narrow = dtype in _OF_8_BITS
+    made = _C.float32 if narrow else dtype
+    result = ops.empty(shape, device=device, dtype=made)
     parts = ops.view_as_real(result) if dtype in _COMPLEX else result
     # A range that the dtype cannot hold is drawn at half its size.
-    if high - low >= limits.max:
+    if high - low >= finfo(made).max:
         parts.uniform_(low / 2, high / 2).mul_(2)
     else:
         parts.uniform_(low, high)
-    return result
+    return result.to(dtype) if narrow else result
 
 
 def _whole_range(dtype) -> tuple[int, int, int, int]:

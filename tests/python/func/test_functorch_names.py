@@ -152,12 +152,24 @@ def test_the_package_by_its_own_name(tmp_path):
         "from torch._C._functorch import is_batchedtensor\n"
         "x = torch.ones(2, 3)\n"
         "print(functorch.vmap(torch.sum)(x).tolist(), is_batchedtensor(x),\n"
-        "      callable(functorch.make_fx))"
+        "      callable(functorch.make_fx))\n"
+        "from functorch.experimental import chunk_vmap\n"
+        "from functorch.experimental.control_flow import cond\n"
+        "print(chunk_vmap(torch.sum, chunks=2)(x).tolist(),\n"
+        "      cond(x.sum() > 9, torch.neg, torch.exp, (x[0] * 0,)).tolist())\n"
+        "try:\n"
+        "    import functorch.dim\n"
+        "except ModuleNotFoundError as error:\n"
+        "    print(error.name)"
     )
     done = subprocess.run(
         [sys.executable, "-m", "hotaru", str(program)], capture_output=True, text=True
     )
-    assert done.stdout == "[3.0, 3.0] False True\n", done.stderr
+    assert done.stdout.splitlines() == [
+        "[3.0, 3.0] False True",
+        "[3.0, 3.0] [1.0, 1.0, 1.0]",
+        "functorch.dim",
+    ], done.stderr
 
 
 def test_without_texts():

@@ -50,6 +50,14 @@ make(4, dtype=torch.bool, device="cpu", exclude_zero=True)
 make(3, dtype=torch.float64, device="cpu", low=0, high=0, exclude_zero=True)
 make(2, dtype=torch.complex64, device="cpu", low=0, high=0, exclude_zero=True)
 make(2, dtype=3, device="cpu")
+make(8, dtype=torch.uint16, device="cpu")
+make(8, dtype=torch.uint32, device="cpu", low=-5, high=4)
+make(8, dtype=torch.uint64, device="cpu")
+make(3, dtype=torch.uint64, device="cpu", requires_grad=True)
+torch.view_as_real(make(4, dtype=torch.complex32, device="cpu", requires_grad=True).detach())
+make(8, dtype=torch.float8_e4m3fn, device="cpu").float()
+make(8, dtype=torch.float8_e5m2, device="cpu", low=-inf, high=inf).float()
+make(8, dtype=torch.float8_e5m2fnuz, device="cpu", requires_grad=True).requires_grad
 """
 
 

@@ -5,9 +5,9 @@ PyTorch's wheel brings that package; `functionalize` of it is not here.
 
 from __future__ import annotations
 
-from .. import __version__
-from ..fx.experimental.proxy_tensor import make_fx
-from .deprecated import (
+from ... import __version__
+from ...fx.experimental.proxy_tensor import make_fx
+from ..deprecated import (
     combine_state_for_ensemble,
     grad,
     grad_and_value,
@@ -20,7 +20,7 @@ from .deprecated import (
     vjp,
     vmap,
 )
-from .make_functional import FunctionalModule, FunctionalModuleWithBuffers
+from ..make_functional import FunctionalModule, FunctionalModuleWithBuffers
 
 __all__ = [
     "FunctionalModule",
