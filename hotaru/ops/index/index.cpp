@@ -268,9 +268,31 @@ Tensor index_put(const Tensor& self, const Tensors& indices,
   return out;
 }
 
+/// The mask that is the only index of a call, as one of all its dimensions;
+/// undefined for other indices.
+Tensor only_mask(const Tensor& self, const Tensors& indices) {
+  Tensor mask;
+  int64_t dims = 0;
+  for (const Tensor& index : indices) {
+    const bool masks = index.defined() && (index.dtype() == DType::kBool ||
+                                           index.dtype() == DType::kUInt8);
+    if (index.defined() && (mask.defined() || !masks)) return {};
+    if (masks) mask = to(index, DType::kBool);
+    dims += index.defined() ? index.dim() : 1;
+  }
+  for (; mask.defined() && dims < self.dim(); ++dims)
+    mask = unsqueeze(mask, -1);
+  return mask;
+}
+
 Tensor index_put_(const Tensor& self, const Tensors& indices,
                   const Tensor& given, bool accumulate) {
-  if (repeats(self)) warn_of_repeats("index_put_", "tensor[indices] = tensor");
+  if (repeats(self)) {
+    warn_of_repeats("index_put_", "tensor[indices] = tensor");
+    const Tensor mask = only_mask(self, indices);
+    if (!accumulate && given.numel() == 1 && mask.defined())
+      return masked_fill_(self, mask, reshape(given, {}));
+  }
   autograd::check_inplace(self, given);
   const Tensor values = put_values(self, indices, given, accumulate);
   write_at(self, indices, values, accumulate, false);

@@ -29,12 +29,6 @@ Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target,
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2,
                            const Tensor& target, double margin,
                            int64_t reduction) {
-  HOTARU_CHECK(input1.dim() == input2.dim() && input1.dim() == target.dim(),
-               "margin_ranking_loss : All input tensors should have same "
-               "dimension but got sizes: input1: torch.Size(",
-               shape_text(input1.sizes()), "), input2: torch.Size(",
-               shape_text(input2.sizes()), "), target: torch.Size(",
-               shape_text(target.sizes()), ") ");
   return reduce_loss(positive_part(-target * (input1 - input2) + margin),
                      reduction);
 }
@@ -71,7 +65,6 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive,
       "have the same number of dimensions, but got: anchor ",
       anchor.dim(), "D, positive ", positive.dim(), "D, and negative ",
       negative.dim(), "D inputs");
-  HOTARU_CHECK(margin > 0, "margin must be greater than 0, got ", margin);
   const Tensor near = pairwise_distance(anchor, positive, p, eps);
   Tensor far = pairwise_distance(anchor, negative, p, eps);
   if (swap) far = minimum(far, pairwise_distance(positive, negative, p, eps));

@@ -128,6 +128,9 @@ Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
 Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                const Scalar& value = 1);
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value);
+/// The same in place, by a tensor of one number.
+Tensor masked_fill_(const Tensor& self, const Tensor& mask,
+                    const Tensor& value);
 /// Throws unless the mask of a masked_fill is one of bools.
 void check_mask(const Tensor& mask);
 

@@ -319,11 +319,7 @@ HOTARU_OP(
 HOTARU_OP(
     "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> "
     "Tensor(a!)",
-    +[](const Tensor& self, const Tensor& mask, const Tensor& value) {
-      return fill_where_(self, mask, [&](const Tensor& x, const Tensor& where) {
-        return fill_where(x, where, value);
-      });
-    });
+    hotaru::masked_fill_);
 HOTARU_OP(
     "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> "
     "Tensor(a!)",
@@ -385,4 +381,12 @@ HOTARU_OP(
     });
 
 }  // namespace
+
+Tensor masked_fill_(const Tensor& self, const Tensor& mask,
+                    const Tensor& value) {
+  return fill_where_(self, mask, [&](const Tensor& x, const Tensor& where) {
+    return fill_where(x, where, value);
+  });
+}
+
 }  // namespace hotaru

@@ -16,6 +16,7 @@ from .._C import Tensor, ops
 from .._functions import as_tensor
 from . import _mismatch as mismatch
 from ._mismatch import MismatchError
+from ._parts import Part, parts
 
 # The relative and absolute tolerance; of other dtypes both are 0.
 _TOLERANCES = {
@@ -23,9 +24,12 @@ _TOLERANCES = {
     _C.bfloat16: (1.6e-2, 1e-5),
     _C.float32: (1.3e-6, 1e-5),
     _C.float64: (1e-7, 1e-7),
+    _C.complex32: (1e-3, 1e-5),
     _C.complex64: (1.3e-6, 1e-5),
     _C.complex128: (1e-7, 1e-7),
 }
+# Unsigned dtypes that promotion takes none of.
+_SIGNED = dict.fromkeys((_C.uint16, _C.uint32, _C.uint64), _C.int64)
 _DTYPES = {int: _C.int64, float: _C.float64, complex: _C.complex128}
 
 Comparison = Callable[[], None]
@@ -157,7 +161,9 @@ def tensor_leaf(actual, expected, options: Options) -> Comparison | None:
         )
     except Exception:  # whatever an object's protocols raise: no tensor
         return None
-    rtol, atol = options.tolerances(actual.dtype, expected.dtype)
+    # What quantised numbers stand for is of float32.
+    dtypes = (_C.float32 if x.is_quantized else x.dtype for x in (actual, expected))
+    rtol, atol = options.tolerances(*dtypes)
     return lambda: _compare(actual, expected, rtol, atol, options)
 
 
@@ -168,17 +174,28 @@ def _compare(actual, expected, rtol, atol, options: Options) -> None:
     if actual.device != expected.device:
         actual, expected = actual.cpu(), expected.cpu()
     if actual.dtype != expected.dtype:
-        dtype = _C.promote_types(actual.dtype, expected.dtype)
+        dtypes = (_SIGNED.get(x.dtype, x.dtype) for x in (actual, expected))
+        dtype = _C.promote_types(*dtypes)
         actual, expected = actual.to(dtype), expected.to(dtype)
-    close = ops.isclose(
-        actual, expected, rtol=rtol, atol=atol, equal_nan=options.equal_nan
-    )
+    if actual.layout is not expected.layout:
+        actual, expected = (
+            x if x.layout is _C.strided else x.to_dense() for x in (actual, expected)
+        )
+    for part in parts(actual, expected):
+        _compare_part(part, rtol, atol, options.equal_nan)
+
+
+def _compare_part(part: Part, rtol, atol, equal_nan: bool) -> None:
+    name, actual, expected, exact = part
+    if exact:
+        rtol = atol = 0
+    close = ops.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan)
     if bool(close.all()):
         return
     if actual.dim() == 0:
         text = mismatch.numbers(actual.item(), expected.item(), rtol, atol)
     else:
-        text = mismatch.tensors(actual, expected, close, rtol, atol)
+        text = mismatch.tensors(actual, expected, close, rtol, atol, name)
     raise MismatchError(AssertionError, text)
 
 
@@ -191,9 +208,13 @@ def _check_attributes(actual, expected, options: Options) -> None:
             )
 
     check("shape", actual.shape, expected.shape)
+    check("is_quantized", actual.is_quantized, expected.is_quantized)
+    if actual.is_quantized:
+        check("qscheme()", actual.qscheme(), expected.qscheme())
     if options.check_layout:
         check("layout", actual.layout, expected.layout)
-    if options.check_stride:
+    strided = actual.layout is expected.layout is _C.strided
+    if options.check_stride and strided:
         check("stride()", actual.stride(), expected.stride())
     if options.check_device:
         check("device", actual.device, expected.device)

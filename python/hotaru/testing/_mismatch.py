@@ -43,9 +43,14 @@ def numbers(actual, expected, rtol: float, atol: float) -> str:
 
 
 def tensors(
-    actual: Tensor, expected: Tensor, close: Tensor, rtol: float, atol: float
+    actual: Tensor,
+    expected: Tensor,
+    close: Tensor,
+    rtol: float,
+    atol: float,
+    name: str = "Tensor-likes",
 ) -> str:
-    """The text for two tensors of one shape with dimensions.
+    """The text for two tensors of one shape with dimensions, by their name.
 
     `close` is True where their elements match; those are left out.
     """
@@ -57,7 +62,7 @@ def tensors(
     apart = ops.abs(actual - expected).masked_fill(close, 0)
     relative = (apart / ops.abs(expected)).masked_fill(close, 0)
     lines = [
-        f"Tensor-likes are not {'equal' if exact else 'close'}!",
+        f"{name} are not {'equal' if exact else 'close'}!",
         "",
         f"Mismatched elements: {wrong} / {count} ({wrong / count:.1%})",
         _greatest("absolute", apart) + _allowed(atol, exact),

@@ -28,6 +28,25 @@ close(torch.tensor(1), torch.tensor(2))
 close(torch.tensor(1.5), torch.tensor(0.0))
 close(torch.tensor(1 + 2j), torch.tensor(1 - 2j))
 close(torch.zeros(0), torch.zeros(0))
+close(*sparse("to_sparse", A, A))
+close(*sparse("to_sparse", A, B))
+close(*sparse("to_sparse", A, C))
+close(*sparse("to_sparse", A, D))
+close(*sparse("to_sparse_csr", A, A))
+close(*sparse("to_sparse_csr", A, B))
+close(*sparse("to_sparse_csr", A, C))
+close(*sparse("to_sparse_csc", A, D))
+close(A.to_sparse(), A)
+close(A.to_sparse(), A, check_layout=False)
+close(A.to_sparse_csc(), B, check_layout=False)
+close(A.to_sparse(), A.to_sparse().double(), check_dtype=False)
+close(A.to_sparse(1), A.to_sparse())
+close({"x": A.to_sparse()}, {"x": B.to_sparse()})
+close(quantized(A, 0.1), quantized(A, 0.2))
+close(quantized(A, 0.1), quantized(B, 0.1))
+close(quantized(A, 0.1), A, check_dtype=False)
+close(torch.tensor([1], dtype=torch.uint16), torch.tensor([2], dtype=torch.uint16))
+close(torch.tensor([1], dtype=torch.uint16), torch.tensor([1.0]), check_dtype=False)
 close(torch.zeros(2, 0), torch.zeros(0, 2))
 close(torch.zeros(()), torch.zeros(1))
 close(torch.zeros(2), torch.zeros(2, dtype=torch.int32))
@@ -102,5 +121,9 @@ allclose(1.0, 1.05, rtol=0.1)
 
 _NAMES = "close = torch.testing.assert_close; "
 _NAMES += "allclose = torch.testing.assert_allclose; "
+_NAMES += "A = torch.tensor([[1.0, 0], [0, 2]]); B = torch.tensor([[3.0, 0], [0, 2]]); "
+_NAMES += "C = torch.tensor([[1.0, 1], [0, 2]]); D = torch.tensor([[0, 1.0], [0, 2]]); "
+_NAMES += "sparse = lambda to, *xs: [getattr(x, to)() for x in xs]; "
+_NAMES += "quantized = lambda x, s: torch.quantize_per_tensor(x, s, 0, torch.quint8); "
 
 CASES = {line: case(_NAMES + line) for line in _CLOSE.split("\n") if line}

@@ -72,3 +72,13 @@ def test_new_dimensions_of_one_element(shape, size, want):
     assert torch.equal(
         x.expand(size), x.reshape((1,) * (len(size) - len(shape)) + shape).expand(size)
     )
+
+
+@pytest.mark.parametrize("value", [2.0, torch.tensor(2.0), torch.tensor([2.0])])
+@pytest.mark.filterwarnings("ignore:Use of .* on expanded tensors")
+def test_a_mask_fills_repeated_elements(value):
+    x = torch.tensor([0.0, 1.0]).unsqueeze(1).expand(2, 3)
+    x[torch.tensor([[True, False, False], [False, False, False]])] = value
+    assert x.tolist() == [[2.0] * 3, [1.0] * 3]
+    x[torch.tensor([False, True])] = value
+    assert x.tolist() == [[2.0] * 3, [2.0] * 3]
