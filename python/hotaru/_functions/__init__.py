@@ -9,7 +9,9 @@ from .. import _C
 from .._C import Tensor, ops
 from .._extension.size import Size
 from .._late import lent
+from .._overrides import has_torch_function as _has_torch_function
 from .._overrides import overridable as _overridable
+from ..backends import opt_einsum as _opt_einsum
 
 __all__ = [
     "_assert",
@@ -242,7 +244,16 @@ def einsum(*args) -> Tensor:
     equation, *operands = args
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = operands[0]
-    return ops.einsum(equation, list(operands))
+    operands = list(operands)
+    # A subclass's function sees the call as it was written.
+    if len(operands) > 2 and not _has_torch_function(operands):
+        steps = _opt_einsum.products(equation, operands)
+        for places, product in steps or ():
+            taken = [operands.pop(place) for place in places]
+            operands.append(ops.einsum(product, taken))
+        if steps:
+            return operands[0]
+    return ops.einsum(equation, operands)
 
 
 def _subscript(number) -> str:

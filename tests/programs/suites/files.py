@@ -27,7 +27,7 @@ class Side:
 
 @dataclass
 class Run:
-    """Outcome of the tests of one file."""
+    """Outcomes of the tests of one file."""
 
     tests: dict = field(default_factory=dict)  # name: outcome, seconds, error
     chosen: list = field(default_factory=list)
@@ -97,7 +97,7 @@ def _once(side: Side, folder: Path, file: str, how: list, run: Run) -> list:
                 stdout=sink,
                 stderr=sink,
                 stdin=subprocess.DEVNULL,
-                start_new_session=True,
+                preexec_fn=os.setpgrp,
             )
             status, seconds = _wait(child, out, side.limit)
         lines = [json.loads(x) for x in out.read_text().splitlines()]

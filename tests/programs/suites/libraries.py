@@ -19,7 +19,7 @@ class Library:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Parts that are taken from the sources: tests, and what configures them."""
+        """Paths taken from the sources: tests, and what configures them."""
         config = ("pyproject.toml", "setup.cfg", "pytest.ini", "conftest.py")
         tests = dict.fromkeys(pattern.split("*")[0] for pattern in self.tests)
         return (*tests, *self.keep, *config)
@@ -46,7 +46,10 @@ LIBRARIES = [
         "monai",
         (f"tests/{_EVERY}",),
         env={"QUICKTEST": "True"},
-        left_out={"tests/integration/*": "trains for minutes"},
+        left_out={
+            "tests/integration/*": "trains for minutes",
+            "*_dist.py": "several processes, for minutes",
+        },
     ),
     Library(
         "diffusers",

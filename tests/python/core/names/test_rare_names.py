@@ -362,19 +362,3 @@ def test_switches_of_the_script_interpreter_are_kept():
             assert getattr(extension, asked)() is value
     with pytest.raises(TypeError):
         extension._jit_set_profiling_mode("no")
-
-
-def test_no_package_orders_the_products_of_einsum():
-    library = torch.backends.opt_einsum
-    assert library.is_available() is False
-    assert (library.enabled, library.strategy) == (False, None)
-    assert library.get_opt_einsum() is None
-    library.enabled = False
-    with pytest.raises(ValueError, match="opt_einsum is not available"):
-        library.enabled = True
-    with (
-        pytest.raises(ValueError, match="opt_einsum is not available"),
-        library.flags(enabled=False, strategy="greedy"),
-    ):
-        pass
-    assert library.set_flags(False) == (False, None)
