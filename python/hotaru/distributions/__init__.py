@@ -110,6 +110,25 @@ for _module, _names in _FAMILIES.items():
             globals()[_class] = _type = getattr(_module, _class)
             _type.__module__ = f"{__name__}.{_name}"
 
+# PyTorch's modules have these from each other, and programs take them there.
+_shared = {
+    "Distribution": Distribution,
+    "Independent": Independent,
+    **{
+        name: getattr(utils, name)
+        for name in (
+            "broadcast_all",
+            "lazy_property",
+            "logits_to_probs",
+            "probs_to_logits",
+            "tril_matrix_to_vec",
+            "vec_to_tril_matrix",
+        )
+    },
+}
+for _module in (*_FAMILIES, transforms):
+    vars(_module).update(_shared | vars(_module))
+
 __all__ = [
     *(c for f in _FAMILIES.values() for names in f.values() for c in names),
     "Distribution",

@@ -18,6 +18,8 @@ Optimizers have these arguments in common, where they have them:
 
 from __future__ import annotations
 
+import sys as _sys
+
 from .._own_names import part
 from . import _functional, lr_scheduler
 from ._adafactor import Adafactor
@@ -58,6 +60,21 @@ __all__ = [
     "swa_utils",
     "swap_in_optimizer_params_and_state",
 ]
+
+# PyTorch's modules of optimizers have their base, too.
+for _class in (
+    Adadelta,
+    Adagrad,
+    Adam,
+    Adamax,
+    ASGD,
+    NAdam,
+    RAdam,
+    RMSprop,
+    Rprop,
+    SGD,
+):
+    vars(_sys.modules[_class.__module__]).setdefault("Optimizer", Optimizer)
 
 
 def __getattr__(name: str):
