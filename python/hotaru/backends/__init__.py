@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys as _sys
 
 from ._einsum import OptEinsum
-from ._flags import Library, disable_global_flags, flags_frozen
+from ._flags import Library, allow_mutation, disable_global_flags, flags_frozen
 from ._libraries import Cpu, Cuda, Cudnn, Mha, Mkldnn, Mps, Nnpack, Quantized
 
 cpu = Cpu("cpu")
@@ -37,6 +37,9 @@ for _library in (
     quantized,
 ):
     _sys.modules[_library.__name__] = _library
+
+# PyTorch's name for it, which MONAI uses.
+__allow_nonbracketed_mutation = allow_mutation
 
 __all__ = [
     "cpu",

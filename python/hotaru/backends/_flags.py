@@ -26,6 +26,17 @@ def flags_frozen() -> bool:
     return _frozen
 
 
+@contextmanager
+def allow_mutation():
+    """A block in which flags are set by their modules' attributes, again."""
+    global _frozen
+    before, _frozen = _frozen, False
+    try:
+        yield
+    finally:
+        _frozen = before
+
+
 class Flag:
     """An attribute of a library's module, checked when it is set; one that
     has no `flags()` does not `freeze`.

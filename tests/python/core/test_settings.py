@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from hotaru.backends import _flags
 
 import hotaru as torch
 
@@ -125,3 +126,21 @@ def test_matmul_precision_follows_the_flag_of_cuda():
             assert torch.get_float32_matmul_precision() == name
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+def test_frozen_flags_are_set_again_in_a_block(monkeypatch):
+    backends = torch.backends
+    monkeypatch.setattr(_flags, "_frozen", True)
+    before = backends.cudnn.benchmark
+    allowed = getattr(backends, "__allow_nonbracketed_mutation")
+    with allowed():
+        assert not backends.flags_frozen()
+        backends.cudnn.benchmark = not before
+        assert backends.cudnn.benchmark is not before
+        backends.cudnn.benchmark = before
+    assert backends.flags_frozen()
+    with pytest.raises(RuntimeError, match="after disable_global_flags"):
+        backends.cudnn.benchmark = True
+    with pytest.raises(ZeroDivisionError), allowed():
+        raise ZeroDivisionError
+    assert backends.flags_frozen()
