@@ -109,6 +109,7 @@ _LAZY = {
     "multiprocessing",
     "nested",
     "nn",
+    "numa",
     "onnx",
     "optim",
     "overrides",

@@ -119,7 +119,7 @@ LENT = {
     "moved": "sparse.moved",
     # A layer among processes.
     "distributed": "distributed",
-    "rpc_extension": "distributed._rpc_extension",
+    "rpc_extension": "distributed.rpc._extension",
     "batch_norm_of_all": "distributed.nn.batch_norm:batch_norm",
     "BackwardHook": "utils._backward_hook:BackwardHook",
     # Graphs are of modules; what runs them in their place is of graphs.

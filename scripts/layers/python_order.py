@@ -108,6 +108,7 @@ PACKAGES = (
     "_dynamo",
     "_inductor",
     "_xla",
+    "numa",
     "distributed",
     "nn.parallel.distributed",
     "_subclasses",

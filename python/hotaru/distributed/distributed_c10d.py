@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from . import c10d_names, groups
+from . import (
+    c10d_names,
+    groups,
+    is_gloo_available,
+    is_mpi_available,
+    is_nccl_available,
+    is_ucc_available,
+    is_xccl_available,
+)
+from ._world import World, new_process_group_helper
 from .c10d_names import *  # noqa: F403
 from .groups import GroupMember, get_world_size
 
-__all__ = list(c10d_names.__all__)
+__all__ = [
+    *c10d_names.__all__,
+    "is_gloo_available",
+    "is_mpi_available",
+    "is_nccl_available",
+    "is_ucc_available",
+    "is_xccl_available",
+]
 
+_new_process_group_helper = new_process_group_helper
 _get_default_group = groups.default_group
+_world = World()
 
 
 def _broadcast_coalesced(process_group, tensors, buffer_size, src=0) -> None:

@@ -74,6 +74,21 @@ def load_state_dict(
 ) -> None:
     """The older form of `load`."""
     storage_reader.reset()
+    _load_state_dict(
+        state_dict, storage_reader, process_group, coordinator_rank, no_dist, planner
+    )
+
+
+@no_grad()
+def _load_state_dict(
+    state_dict: dict[str, Any],
+    storage_reader: StorageReader,
+    process_group=None,
+    coordinator_rank: int = 0,
+    no_dist: bool = False,
+    planner: LoadPlanner | None = None,
+) -> None:
+    """The same with a reader that is set up."""
     steps = Steps(process_group, not no_dist, coordinator_rank)
     _load(state_dict, storage_reader, steps, planner)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from ..._own_names import no_attribute
 from ...nn import Module
+from . import api, sharded_grad_scaler, wrap
 from ._fully_shard import (
     FSDPModule,
     UnshardHandle,
@@ -20,8 +21,26 @@ from ._fully_shard import (
     register_fsdp_forward_method,
 )
 from ._policies import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy
+from .api import (
+    BackwardPrefetch,
+    CPUOffload,
+    FullOptimStateDictConfig,
+    FullStateDictConfig,
+    LocalOptimStateDictConfig,
+    LocalStateDictConfig,
+    MixedPrecision,
+    OptimStateDictConfig,
+    OptimStateKeyType,
+    ShardedOptimStateDictConfig,
+    ShardedStateDictConfig,
+    ShardingStrategy,
+    StateDictConfig,
+    StateDictSettings,
+    StateDictType,
+)
 
 __all__ = [
+    *api.__all__,
     "CPUOffloadPolicy",
     "FSDPModule",
     "FullyShardedDataParallel",

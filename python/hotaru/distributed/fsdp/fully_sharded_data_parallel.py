@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from ..._own_names import no_attribute
 from . import _ONLY_NAMED, FullyShardedDataParallel
+from .api import *  # noqa: F403
+from .api import OptimStateKeyType
 
-__all__ = ["FullyShardedDataParallel"]
+__all__ = ["FullyShardedDataParallel", "OptimStateKeyType"]
 
 
 def __getattr__(name: str):

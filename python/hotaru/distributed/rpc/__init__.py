@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._own_names import no_attribute
+from ..._own_names import no_attribute
 
 __all__ = ["init_rpc", "is_available", "shutdown"]
 

@@ -4,7 +4,7 @@ whether an object is of these classes. None is, as there are no such calls.
 
 from __future__ import annotations
 
-from .rpc import init_rpc
+from . import init_rpc
 
 __all__ = ["PyRRef", "RpcAgent", "RpcBackendOptions", "WorkerInfo"]
 

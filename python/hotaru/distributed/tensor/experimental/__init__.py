@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ._plan import wholes
+from .._plan import wholes
+from ._attention import context_parallel
 
-__all__ = ["implicit_replication"]
+__all__ = ["context_parallel", "implicit_replication"]
 
 
 @contextmanager

@@ -1,0 +1,61 @@
+"""Groups of this process as PyTorch keeps them: `distributed_c10d._world`."""
+
+from __future__ import annotations
+
+from . import groups
+from .groups import GroupMember, get_process_group_ranks
+
+__all__ = ["World"]
+
+
+class World:
+    """Tables of the groups; they are read, and the default group is set."""
+
+    @property
+    def default_pg(self):
+        """The default group, or None."""
+        return GroupMember.WORLD
+
+    @default_pg.setter
+    def default_pg(self, value) -> None:
+        GroupMember.WORLD = value
+
+    @property
+    def pg_map(self) -> dict:
+        """Backend and store of each group."""
+        return {
+            group: (backend, group.get_group_store())
+            for group, backend in groups._backends.items()
+        }
+
+    @property
+    def pg_names(self) -> dict:
+        """The name of each group."""
+        return {group: group.group_name for group in groups._backends}
+
+    @property
+    def pg_group_ranks(self) -> dict:
+        """Ranks within each group, by those among all."""
+        return {
+            group: {r: i for i, r in enumerate(get_process_group_ranks(group))}
+            for group in groups._backends
+        }
+
+    @property
+    def pg_backend_config(self) -> dict:
+        """Devices and their backends, of each group."""
+        return {group: groups.get_backend_config(group) for group in groups._backends}
+
+    @property
+    def group_count(self) -> int:
+        """How many groups were made."""
+        return groups.get_pg_count()
+
+
+def new_process_group_helper(*args, **kwargs):
+    """Raises NotImplementedError: groups are made of whole worlds."""
+    raise NotImplementedError(
+        "_new_process_group_helper: a group without a world; call "
+        "init_process_group(store=..., rank=..., world_size=...) once, and "
+        "new_group(ranks) for others"
+    )

@@ -1,0 +1,1 @@
+"""Wrappers of modules whose activations are not kept."""
