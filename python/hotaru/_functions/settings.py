@@ -30,7 +30,6 @@ has_mkl = False
 has_openmp = False
 has_spectral = True
 _PRECISIONS = ("highest", "high", "medium")
-_precision = _PRECISIONS[0]
 _FLOATS = {
     "HalfTensor": _C.float16,
     "FloatTensor": _C.float32,
@@ -42,13 +41,12 @@ _FLOATS = {
 def get_float32_matmul_precision() -> str:
     """Returns what `set_float32_matmul_precision` allowed last, or else
     `backends.cuda.matmul.allow_tf32`.
-    """
-    from .. import backends
 
-    allowed = bool(backends.cuda.matmul.allow_tf32)
-    if allowed is (_precision != "highest"):
-        return _precision
-    return "high" if allowed else "highest"
+    RuntimeError: `fp32_precision` of products says something else.
+    """
+    from ..backends._precision import matmul_precision
+
+    return matmul_precision()
 
 
 def set_float32_matmul_precision(precision: str) -> None:
@@ -58,20 +56,20 @@ def set_float32_matmul_precision(precision: str) -> None:
     factors to TF32, and "medium" lets the CPU round them to bfloat16. Sums are
     in float32. Graphs keep what held when they were captured.
     """
-    global _precision
+    from ..backends import _precision
+
     if precision not in _PRECISIONS:
         warnings.warn(
             f"{precision} is not one of 'highest', 'high', or 'medium'; the "
-            f"current setting '{_precision}' is kept",
+            f"current setting '{_precision.legacy['matmul']}' is kept",
             stacklevel=2,
         )
         return
-    _precision = precision
-    from .. import backends
-
-    backends.cuda.matmul.allow_tf32 = precision != "highest"
     names = dict(zip(_PRECISIONS, ("ieee", "tf32", "bf16")))
-    backends.mkldnn.matmul.fp32_precision = names[precision]
+    _precision.legacy["matmul"] = precision
+    on_gpu = "ieee" if precision == "highest" else "tf32"
+    _precision.put("cuda", "matmul", on_gpu)
+    _precision.put("mkldnn", "matmul", names[precision])
 
 
 def set_default_tensor_type(t) -> None:

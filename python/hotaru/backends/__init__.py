@@ -6,7 +6,10 @@ Each is a module: `import hotaru.backends.cudnn` works.
 from __future__ import annotations
 
 import sys as _sys
+import types as _types
+from contextlib import contextmanager as _contextmanager
 
+from . import _precision
 from ._einsum import OptEinsum
 from ._flags import Library, allow_mutation, disable_global_flags, flags_frozen
 from ._libraries import Cpu, Cuda, Cudnn, Mha, Mkldnn, Mps, Nnpack, Quantized
@@ -56,3 +59,43 @@ __all__ = [
     "opt_einsum",
     "quantized",
 ]
+
+
+def set_flags(_fp32_precision="none") -> tuple:
+    """Sets the precision of all libraries; None leaves it. Returns that
+    before.
+    """
+    before = (_precision.own("generic", "all"),)
+    if _fp32_precision is not None:
+        _precision.put("generic", "all", _fp32_precision)
+    return before
+
+
+@_contextmanager
+def flags(fp32_precision="none"):
+    """A block in which the precision of all libraries is this."""
+    before = set_flags(fp32_precision)
+    try:
+        yield
+    finally:
+        set_flags(*before)
+
+
+class _Backends(_types.ModuleType):
+    @property
+    def fp32_precision(self) -> str:
+        """The precision of float32 where no library has one of its own."""
+        return _precision.own("generic", "all")
+
+    @fp32_precision.setter
+    def fp32_precision(self, value: str) -> None:
+        if flags_frozen():
+            raise RuntimeError(
+                f"not allowed to set {self.__name__} flags after "
+                "disable_global_flags; please use flags() context manager "
+                "instead"
+            )
+        set_flags(value)
+
+
+_sys.modules[__name__].__class__ = _Backends

@@ -62,26 +62,16 @@ class Flag:
             )
         self.put(library, value)
 
+    def kept(self, library):
+        """The value that it was set to."""
+        return library._values[self.name]
+
     def put(self, library, value) -> None:
         """Sets it, frozen or not."""
         if self.check is not None:
             self.check(value)
         library._values[self.name] = value
         _C._count_setting_change()
-
-
-class Tf32Flag(Flag):
-    """Flag that lets a library round the factors of float32 to 10 bits in
-    `kind` of operators, "matmul" or "conv".
-    """
-
-    def __init__(self, kind: str, default, check=None, **named) -> None:
-        super().__init__(default, check, **named)
-        self.kind = kind
-
-    def put(self, library, value) -> None:
-        super().put(library, value)
-        _C._set_allows_tf32(self.kind, bool(value))
 
 
 def is_bool(setter: str):
@@ -124,7 +114,7 @@ class Library(types.ModuleType):
         """Sets flags by position, or by their names behind `_`; None leaves
         one as it is. Returns those before.
         """
-        before = tuple(self._values.get(name) for name in self._settable)
+        before = tuple(self._kept(name) for name in self._settable)
         given = dict(zip(self._settable, values))
         given.update({name[1:]: value for name, value in named.items()})
         for name, value in given.items():
@@ -136,14 +126,17 @@ class Library(types.ModuleType):
                 vars(type(self))[name].put(self, value)
         return before
 
+    def _kept(self, name: str):
+        return vars(type(self))[name].kept(self)
+
     @contextmanager
     def _set_for_a_while(self, **values):
-        before = dict(self._values)
+        before = {name: self._kept(name) for name in values}
         self.set_flags(**{f"_{name}": v for name, v in values.items()})
         try:
             yield
         finally:
             # By put(), as the library has to be told, too.
             for name in values:
-                if self._values[name] != before[name]:
+                if self._kept(name) != before[name]:
                     vars(type(self))[name].put(self, before[name])

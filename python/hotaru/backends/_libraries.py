@@ -8,8 +8,17 @@ from enum import Enum
 from .. import _C
 from .._extension.attention_kinds import SDPBackend, allow_kind, allowed, sdpa_kernel
 from .._late import lent
-from ._flags import Flag, Library, Tf32Flag, is_bool, is_precision
+from ._flags import Flag, Library, is_bool, is_precision
 from ._plan_cache import CufftPlanCaches
+from ._precision import (
+    BackendPrecision,
+    LegacyTf32,
+    OperatorPrecision,
+    find,
+    legacy,
+    matmul_allows_tf32,
+    put,
+)
 from ._ways import ways
 
 
@@ -47,8 +56,8 @@ class Cudnn(Library):
     benchmark = _CudnnFlag(False, is_bool("set_benchmark_cudnn"))
     benchmark_limit = Flag(None)
     deterministic = _CudnnFlag(False, is_bool("set_deterministic_cudnn"))
-    allow_tf32 = Tf32Flag("conv", True, is_bool("set_allow_tf32_cublas"))
-    fp32_precision = Flag("none", is_precision)
+    allow_tf32 = LegacyTf32(True, is_bool("set_allow_tf32_cublas"))
+    fp32_precision = BackendPrecision("cuda")
     depthwise_kernel = Flag("auto", _check_depthwise)
     _settable = (
         "enabled",
@@ -59,6 +68,10 @@ class Cudnn(Library):
         "fp32_precision",
         "depthwise_kernel",
     )
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.conv, self.rnn = (OperatorPrecision("cuda", op) for op in ("conv", "rnn"))
 
     def is_available(self) -> bool:
         """True if it is there, and a device to use it on."""
@@ -99,41 +112,6 @@ class Cudnn(Library):
         )
 
 
-class _MkldnnPrecision(Flag):
-    """The precision of operators that have none of their own."""
-
-    def put(self, library, value) -> None:
-        super().put(library, value)
-        library.matmul._tell()
-        library.conv._tell()
-        library.rnn._tell()
-
-
-class _OperatorPrecision:
-    """How a family of the CPU's operators may compute with float32."""
-
-    def __init__(self, library, family: int) -> None:
-        vars(self).update(_library=library, _own="none", _family=family)
-
-    @property
-    def fp32_precision(self) -> str:
-        """With "bf16" factors may be rounded to bfloat16, sums stay in float32;
-        "none" is what the library says, and anything else full precision.
-        """
-        return self._library.fp32_precision if self._own == "none" else self._own
-
-    def __setattr__(self, name: str, value) -> None:
-        if name != "fp32_precision":
-            raise AttributeError("Unknown attribute " + name)
-        is_precision(value)
-        vars(self)["_own"] = value
-        self._tell()
-        _C._count_setting_change()
-
-    def _tell(self) -> None:
-        _C._set_allows_bf16(self._family, self.fp32_precision == "bf16")
-
-
 class Mkldnn(Library):
     """Flags of oneDNN, which is not used. Those of precision are followed by
     hotaru's own kernels: of products, in `matmul`, of convolutions, in `conv`,
@@ -143,13 +121,13 @@ class Mkldnn(Library):
     enabled = Flag(True, is_bool("set_enabled_mkldnn"))
     deterministic = Flag(False, is_bool("set_deterministic_mkldnn"))
     allow_tf32 = Flag(None)
-    fp32_precision = _MkldnnPrecision("none", is_precision)
+    fp32_precision = BackendPrecision("mkldnn")
     _settable = ("enabled", "deterministic", "allow_tf32", "fp32_precision")
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.matmul, self.conv, self.rnn = (
-            _OperatorPrecision(self, family) for family in range(3)
+            OperatorPrecision("mkldnn", op) for op in ("matmul", "conv", "rnn")
         )
 
     def is_acl_available(self) -> bool:
@@ -234,21 +212,28 @@ class Mps(Library):
         return False
 
 
-class _MatmulTf32(Tf32Flag):
-    """Sets the name of the precision, too."""
+class _MatmulTf32(Flag):
+    """Sets the precision of products, and what
+    `get_float32_matmul_precision` says.
+    """
+
+    def __get__(self, library, owner=None):
+        return self if library is None else matmul_allows_tf32()
 
     def put(self, library, value) -> None:
         super().put(library, value)
-        library._values["fp32_precision"] = "tf32" if value else "ieee"
+        legacy["matmul"] = "high" if value else "highest"
+        put("cuda", "matmul", "tf32" if value else "ieee")
 
 
 class _MatmulPrecision(Flag):
-    """Sets the older flag, too."""
+    """The precision of products on a GPU."""
+
+    def __get__(self, library, owner=None):
+        return self if library is None else find("cuda", "matmul")
 
     def put(self, library, value) -> None:
-        self.check(value)
-        vars(Matmul)["allow_tf32"].put(library, value == "tf32")
-        super().put(library, value)
+        put("cuda", "matmul", value)
 
 
 class Matmul(Library):
@@ -256,7 +241,7 @@ class Matmul(Library):
     `allow_tf32`; without it, and on the CPU, they are in full precision.
     """
 
-    allow_tf32 = _MatmulTf32("matmul", False, freezes=False)
+    allow_tf32 = _MatmulTf32(False, freezes=False)
     allow_fp16_reduced_precision_reduction = Flag(True, freezes=False)
     allow_bf16_reduced_precision_reduction = Flag(True, freezes=False)
     allow_fp16_accumulation = Flag(False, freezes=False)

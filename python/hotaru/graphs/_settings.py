@@ -123,10 +123,10 @@ def _of_process() -> tuple:
 
 
 def _flags(backends) -> tuple:
-    """Flags of all libraries, and of what they have flags of its own for, as
-    for products.
+    """Flags of all libraries, of what they have flags of its own for, as for
+    products, and precisions of float32.
     """
-    found: list = [tuple(allowed.values())]
+    found: list = [tuple(allowed.values()), backends._precision.held()]
     _add_flags(backends, found)
     return tuple(found)
 
@@ -138,5 +138,3 @@ def _add_flags(module, found: list) -> None:
             values = sorted(value._values.items())
             found.append((module.__name__, name, *map(repr, values)))
             _add_flags(value, found)
-        elif "_own" in attributes:  # a family of operators
-            found.append((module.__name__, name, value._own))
