@@ -93,6 +93,7 @@ _LAZY = {
     "distributions",
     "export",
     "fft",
+    "foreach",
     "func",
     "functional",
     "futures",

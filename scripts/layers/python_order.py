@@ -34,6 +34,7 @@ PACKAGES = (
     "backends",
     # Functions of tensors, and the tensor.
     "fft",
+    "foreach",
     "linalg",
     "special",
     "_linalg_utils",

@@ -8,6 +8,7 @@ import warnings
 
 from .. import _C, cpu, cuda
 from .._extension.streams import stream
+from . import random
 from ._device import current_device_index, index_of, needs_device
 from .memory import (
     empty_cache,

@@ -172,6 +172,15 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
             hooks._saved_tensors_hooks_disable(before)
 
 
+def queue_callback(callback: Callable[[], None]) -> None:
+    """Calls a function without arguments at the end of the backward pass that
+    runs now.
+
+    RuntimeError: none does.
+    """
+    _C._queue_callback(callback)
+
+
 class _MultiHandle:
     """Takes a hook on several tensors away again."""
 

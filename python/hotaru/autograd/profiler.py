@@ -218,6 +218,7 @@ class profile:  # noqa: N801
         group_by_input_shape: bool = False,
         group_by_stack_n: int = 0,
         group_by_overload_name: bool = False,
+        include_python_functions: bool = False,
     ) -> EventList:
         """The sums by name, and by shapes and callers if asked for."""
         return self.function_events.key_averages(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from . import groups
 from .groups import GroupMember, get_process_group_ranks
 
-__all__ = ["World"]
+__all__ = ["World", "get_backend_impl", "set_timeout"]
 
 
 class World:
@@ -59,3 +61,22 @@ def new_process_group_helper(*args, **kwargs):
         "init_process_group(store=..., rank=..., world_size=...) once, and "
         "new_group(ranks) for others"
     )
+
+
+def set_timeout(timeout: timedelta, group=None) -> None:
+    """Sets how long operations of a group may take, from now on.
+
+    ValueError: this process is not in the group.
+    """
+    found = groups.member(group)
+    if found is None:
+        raise ValueError("set_timeout: this process is not in the group")
+    found.set_timeout(timeout)
+
+
+def get_backend_impl(group=None, device=None):
+    """The object that carries a group's tensors of a device: the group."""
+    found = groups.member(group)
+    if found is None:
+        raise ValueError("get_backend_impl: this process is not in the group")
+    return found

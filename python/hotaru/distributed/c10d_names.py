@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from ._world import get_backend_impl, set_timeout
 from .collectives import (
     all_gather,
     all_gather_coalesced,
@@ -17,6 +18,8 @@ from .collectives import (
     barrier,
     broadcast,
     gather,
+    gather_into_tensor,
+    gather_single,
     monitored_barrier,
     reduce,
     reduce_scatter,
@@ -143,9 +146,12 @@ __all__ = [
     "default_pg_timeout",
     "destroy_process_group",
     "gather",
+    "gather_into_tensor",
     "gather_object",
+    "gather_single",
     "get_backend",
     "get_backend_config",
+    "get_backend_impl",
     "get_debug_level",
     "get_default_backend_for_device",
     "get_global_rank",
@@ -179,5 +185,6 @@ __all__ = [
     "send_object_list",
     "set_debug_level",
     "set_debug_level_from_env",
+    "set_timeout",
     "split_group",
 ]

@@ -252,6 +252,47 @@ def gather(
     )
 
 
+def gather_single(
+    tensor,
+    gather_tensor=None,
+    dst=None,
+    group=None,
+    async_op: bool = False,
+    group_dst=None,
+):
+    """`dst` gets their tensors one after the other, in one that is contiguous.
+
+    ValueError: it is not there where it is needed, has another number of
+    elements, or is not contiguous.
+    """
+    _check_tensor(tensor, "tensor")
+    found = _group_of(group, "gather_single")
+    if found is None:
+        return None
+    parts = None
+    if root_of(found, dst, group_dst, 0) == found.rank():
+        if gather_tensor is None:
+            raise ValueError(
+                "Argument ``gather_tensor`` must be specified on destination rank."
+            )
+        _check_tensor(gather_tensor, "gather_tensor")
+        if not gather_tensor.is_contiguous():
+            raise ValueError("``gather_tensor`` must be contiguous.")
+        if gather_tensor.numel() != found.size() * tensor.numel():
+            raise ValueError(
+                f"``gather_tensor`` has {gather_tensor.numel()} elements; "
+                f"{found.size()} ranks send {tensor.numel()} each"
+            )
+        rows = gather_tensor.view(found.size(), tensor.numel())
+        parts = [row.view(tensor.shape) for row in rows.unbind(0)]
+    elif gather_tensor is not None:
+        _check_tensor(gather_tensor, "gather_tensor")
+    return gather(tensor, parts, dst, group, async_op=async_op, group_dst=group_dst)
+
+
+gather_into_tensor = gather_single
+
+
 def scatter(
     tensor,
     scatter_list=None,

@@ -1,42 +1,57 @@
 """Collectives of any Python objects: they travel pickled.
 
 What a process receives is unpickled, so every process of the group has to be
-trusted.
+trusted; with `weights_only`, which all of
+them have to say, objects travel as `torch.save` writes them, and are those
+that `torch.load` knows alone.
 """
 
 from __future__ import annotations
 
+import io
 import pickle
 
 from .. import empty, frombuffer, int64, tensor, uint8
+from ..serialization import load, save
 from .collectives import _group_of, all_gather, broadcast, gather, root_of, scatter
 from .messages import recv, send
 
 
-def _packed(obj):
+def _packed(obj, weights_only: bool = False):
     """The bytes of an object, and how many, as tensors."""
-    data = bytearray(pickle.dumps(obj))
+    if weights_only:
+        file = io.BytesIO()
+        save(obj, file)
+        data = bytearray(file.getbuffer())
+    else:
+        data = bytearray(pickle.dumps(obj))
     size = tensor([len(data)], dtype=int64, device="cpu")
     return frombuffer(data, dtype=uint8).cpu(), size
 
 
-def _unpacked(data, size: int):
-    return pickle.loads(data[:size].numpy().tobytes())
+def _unpacked(data, size: int, weights_only: bool = False):
+    """The object; with `weights_only` one that `torch.load` lets through."""
+    found = data[:size].numpy().tobytes()
+    if weights_only:
+        return load(io.BytesIO(found), weights_only=True)
+    return pickle.loads(found)
 
 
-def all_gather_object(object_list: list, obj, group=None) -> None:
+def all_gather_object(
+    object_list: list, obj, group=None, weights_only: bool = False
+) -> None:
     """Each process gets all objects, in the list."""
     found = _group_of(group, "all_gather_object")
     if found is None:
         return
-    data, size = _packed(obj)
+    data, size = _packed(obj, weights_only)
     sizes = [empty(1, dtype=int64, device="cpu") for _ in range(found.size())]
     all_gather(sizes, size, group=found)
     counts = [int(s) for s in sizes]
     parts = [empty(max(counts), dtype=uint8, device="cpu") for _ in counts]
     all_gather(parts, _padded(data, max(counts)), group=found)
     for i, count in enumerate(counts):
-        object_list[i] = _unpacked(parts[i], count)
+        object_list[i] = _unpacked(parts[i], count, weights_only)
 
 
 def _padded(data, size: int):
@@ -48,7 +63,12 @@ def _padded(data, size: int):
 
 
 def gather_object(
-    obj, object_gather_list=None, dst=None, group=None, group_dst=None
+    obj,
+    object_gather_list=None,
+    dst=None,
+    group=None,
+    group_dst=None,
+    weights_only: bool = False,
 ) -> None:
     """`dst` gets all objects, in the list."""
     found = _group_of(group, "gather_object")
@@ -65,7 +85,7 @@ def gather_object(
             "Argument ``object_gather_list`` must NOT be specified on "
             "non-destination ranks."
         )
-    data, size = _packed(obj)
+    data, size = _packed(obj, weights_only)
     sizes = [empty(1, dtype=int64, device="cpu") for _ in range(found.size())]
     all_gather(sizes, size, group=found)
     counts = [int(s) for s in sizes]
@@ -77,11 +97,16 @@ def gather_object(
     gather(_padded(data, max(counts)), parts, group=found, group_dst=root)
     if mine:
         for i, count in enumerate(counts):
-            object_gather_list[i] = _unpacked(parts[i], count)
+            object_gather_list[i] = _unpacked(parts[i], count, weights_only)
 
 
 def broadcast_object_list(
-    object_list: list, src=None, group=None, device=None, group_src=None
+    object_list: list,
+    src=None,
+    group=None,
+    device=None,
+    group_src=None,
+    weights_only: bool = False,
 ) -> None:
     """Every process's list becomes that of `src`."""
     found = _group_of(group, "broadcast_object_list")
@@ -90,7 +115,7 @@ def broadcast_object_list(
     root = root_of(found, src, group_src, 0)
     mine = root == found.rank()
     sizes = empty(len(object_list), dtype=int64, device="cpu")
-    packed = [_packed(obj) for obj in object_list] if mine else []
+    packed = [_packed(obj, weights_only) for obj in object_list] if mine else []
     for i, (_, size) in enumerate(packed):
         sizes[i] = size
     broadcast(sizes, group=found, group_src=root)
@@ -104,7 +129,7 @@ def broadcast_object_list(
         return
     at = 0
     for i, size in enumerate(sizes.tolist()):
-        object_list[i] = _unpacked(data[at:], size)
+        object_list[i] = _unpacked(data[at:], size, weights_only)
         at += size
 
 
@@ -114,6 +139,7 @@ def scatter_object_list(
     src=None,
     group=None,
     group_src=None,
+    weights_only: bool = False,
 ) -> None:
     """Each process gets one object of the list of `src`."""
     found = _group_of(group, "scatter_object_list")
@@ -135,7 +161,7 @@ def scatter_object_list(
             raise ValueError(
                 "source rank must provide non-None scatter_object_input_list"
             )
-        packed = [_packed(obj) for obj in scatter_object_input_list]
+        packed = [_packed(obj, weights_only) for obj in scatter_object_input_list]
     longest = tensor(
         [max((data.numel() for data, _ in packed), default=0)], dtype=int64
     )
@@ -146,7 +172,7 @@ def scatter_object_list(
     scatter(data, parts if mine else None, group=found, group_src=root)
     sizes = [count for _, count in packed] if mine else None
     scatter(size, sizes, group=found, group_src=root)
-    scatter_object_output_list[0] = _unpacked(data, int(size))
+    scatter_object_output_list[0] = _unpacked(data, int(size), weights_only)
 
 
 def send_object_list(
@@ -156,9 +182,10 @@ def send_object_list(
     device=None,
     group_dst=None,
     use_batch: bool = False,
+    weights_only: bool = False,
 ) -> None:
     """Sends a list of objects to a rank."""
-    packed = [_packed(obj) for obj in object_list]
+    packed = [_packed(obj, weights_only) for obj in object_list]
     sizes = tensor([data.numel() for data, _ in packed], dtype=int64, device="cpu")
     send(sizes, dst, group, group_dst=group_dst)
     for data, _ in packed:
@@ -172,6 +199,7 @@ def recv_object_list(
     device=None,
     group_src=None,
     use_batch: bool = False,
+    weights_only: bool = False,
 ) -> int:
     """Receives as many objects as the list has; the rank of who sent."""
     sizes = empty(len(object_list), dtype=int64, device="cpu")
@@ -181,5 +209,5 @@ def recv_object_list(
     for i, size in enumerate(sizes.tolist()):
         data = empty(size, dtype=uint8, device="cpu")
         recv(data, sender, group)
-        object_list[i] = _unpacked(data, size)
+        object_list[i] = _unpacked(data, size, weights_only)
     return sender

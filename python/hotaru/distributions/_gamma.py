@@ -42,9 +42,14 @@ class Gamma(ExponentialFamily):
     def variance(self) -> Tensor:
         return self.concentration / self.rate.pow(2)
 
-    def rsample(self, sample_shape=()) -> Tensor:
+    def sample(self, sample_shape=(), *, generator=None) -> Tensor:
+        with torch.no_grad():
+            return self.rsample(sample_shape, generator=generator)
+
+    def rsample(self, sample_shape=(), generator=None) -> Tensor:
         shape = self._extended_shape(sample_shape)
-        value = standard_gamma(self.concentration.expand(shape))
+        drawn = {} if generator is None else {"generator": generator}
+        value = standard_gamma(self.concentration.expand(shape), **drawn)
         value = value / self.rate.expand(shape)
         # No zeros, whose logarithm is not finite; gradients stay as they are.
         value.detach().clamp_(min=torch.finfo(value.dtype).tiny)

@@ -6,9 +6,9 @@ from .. import ops
 from ..autograd import Function
 
 
-def standard_gamma(concentration):
+def standard_gamma(concentration, generator=None):
     """Draws of Gamma(concentration, 1), with implicit gradients."""
-    return ops._standard_gamma(concentration)
+    return ops._standard_gamma(concentration, generator=generator)
 
 
 def poisson(rate):

@@ -83,4 +83,4 @@ def __getattr__(name: str):
         from ._swap import swap_in_optimizer_params_and_state
 
         return swap_in_optimizer_params_and_state
-    return part(__name__, name, ("swa_utils",))
+    return part(__name__, name, ("functional", "swa_utils"))

@@ -31,6 +31,7 @@ class LBFGS(Optimizer):
             more (1e-9).
         history_size: steps that are kept (100).
         line_search_fn: None or "strong_wolfe".
+        maximize: the loss is made large instead of small.
 
     Raises:
         ValueError: a negative rate, more than one group.
@@ -47,6 +48,8 @@ class LBFGS(Optimizer):
         tolerance_change: float = 1e-9,
         history_size: int = 100,
         line_search_fn: str | None = None,
+        *,
+        maximize: bool = False,
     ) -> None:
         check_lr(lr)
         check_options(lr=lr)
@@ -58,6 +61,7 @@ class LBFGS(Optimizer):
             "tolerance_change": tolerance_change,
             "history_size": history_size,
             "line_search_fn": line_search_fn,
+            "maximize": maximize,
         }
         super().__init__(params, defaults)
         if len(self.param_groups) != 1:
@@ -95,7 +99,7 @@ class LBFGS(Optimizer):
         state.setdefault("n_iter", 0)
         with enable_grad():
             first = closure()
-        loss, evaluations, iterations = float(first), 1, 0
+        loss, evaluations, iterations = self._sign() * float(first), 1, 0
         state["func_evals"] += 1
         grad = self._flat_grad()
         if self._is_small(grad):
@@ -159,12 +163,17 @@ class LBFGS(Optimizer):
 
     # -- all parameters as one vector ----------------------------------------
 
+    def _sign(self) -> int:
+        """The loss is made small, or else what is opposite to it."""
+        return -1 if self.param_groups[0].get("maximize", False) else 1
+
     def _flat_grad(self) -> Tensor:
-        return cat([_flat(param) for param in self._params])
+        found = cat([_flat(param) for param in self._params])
+        return found if self._sign() == 1 else -found
 
     def _evaluate(self, closure) -> tuple[float, Tensor]:
         with enable_grad():
-            loss = float(closure())
+            loss = self._sign() * float(closure())
         return loss, self._flat_grad()
 
     def _move(self, t, direction: Tensor) -> None:

@@ -356,12 +356,15 @@ class EventList(list):
         group_by_input_shapes: bool = False,
         group_by_stack_n: int = 0,
         group_by_overload_name: bool = False,
+        include_python_functions: bool = False,
     ) -> EventList:
         """The sums by name and kind of device, and by what is asked for.
 
         Args:
             group_by_input_shapes, group_by_overload_name: also by these.
             group_by_stack_n: how many of the nearest callers count.
+            include_python_functions: accepted; calls of Python's functions are
+                no events here.
 
         Raises:
             NotImplementedError: no event knows its overload, as those that are

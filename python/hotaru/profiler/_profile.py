@@ -257,6 +257,7 @@ class profile:  # noqa: N801
         group_by_input_shape: bool = False,
         group_by_stack_n: int = 0,
         group_by_overload_name: bool = False,
+        include_python_functions: bool = False,
     ) -> EventList:
         """The events merged by name; ``.table()`` prints them."""
         self._check_prepared("getting key averages")

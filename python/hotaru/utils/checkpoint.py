@@ -8,6 +8,7 @@ keeps the results of some operators besides (`_selective.py`).
 from __future__ import annotations
 
 import contextlib
+import functools
 import warnings
 from collections.abc import Callable
 
@@ -165,21 +166,36 @@ class CheckpointFunction(autograd.Function):
         return (None, None, *found)
 
 
+def _decorator(options: dict):
+    """A decorator of functions whose calls are checkpointed."""
+
+    def decorate(function):
+        @functools.wraps(function)
+        def run(*args, **kwargs):
+            return checkpoint(function, *args, **options, **kwargs)
+
+        return run
+
+    return decorate
+
+
 def checkpoint(
-    function,
+    function=None,
     *args,
     use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
     context_fn: Callable[[], tuple] = noop_context_fn,
     determinism_check: str = "default",
     debug: bool = False,
     early_stop: bool = True,
+    respect_saved_tensors_hooks: bool | None = None,
     **kwargs,
 ):
     """Calls `function(*args, **kwargs)`, which runs again in a backward pass.
 
     Args:
         function: does the same each time, given the same arguments and random
-            state.
+            state; left out, a decorator with these options is returned.
         use_reentrant: False: what the operators save is computed again where
             it is wanted; works with `grad`, nests, and takes keyword arguments.
             True: the whole call is one node, whose backward runs a pass of its
@@ -191,20 +207,49 @@ def checkpoint(
         debug: the error where the runs differ lists the operators that Python
             called in each, with their callers.
         early_stop: the second run ends when all that is wanted is there.
-        preserve_rng_state: (in `kwargs`, True) the second run draws the same
-            numbers.
+        preserve_rng_state: the second run draws the same numbers.
+        respect_saved_tensors_hooks: whether tensors that a policy keeps
+            (`create_selective_checkpoint_contexts`) go through the hooks of
+            `saved_tensors_hooks` around; they do not.
 
     Raises:
         ValueError: options that the kind does not take, or an unknown check.
         CheckpointError: from the backward pass, where the runs differ.
     """
+    if function is None:
+        if args or kwargs:
+            raise ValueError(
+                "checkpoint: arguments without a function; name the function "
+                "first, or give options alone for a decorator"
+            )
+        return _decorator(
+            {
+                "use_reentrant": use_reentrant,
+                "preserve_rng_state": preserve_rng_state,
+                "context_fn": context_fn,
+                "determinism_check": determinism_check,
+                "debug": debug,
+                "early_stop": early_stop,
+                "respect_saved_tensors_hooks": respect_saved_tensors_hooks,
+            }
+        )
+    if respect_saved_tensors_hooks:
+        if use_reentrant:
+            raise ValueError(
+                "respect_saved_tensors_hooks is only supported if use_reentrant=False"
+            )
+        if context_fn is not noop_context_fn:
+            raise NotImplementedError(
+                "checkpoint: respect_saved_tensors_hooks=True beside a policy; "
+                "what it keeps goes through no hooks"
+            )
     if use_reentrant is None:
         use_reentrant = _reenters_by_default(
             "torch.utils.checkpoint: the use_reentrant parameter should be "
             "passed explicitly. Starting in PyTorch 2.9, calling checkpoint "
             "without use_reentrant will raise an exception."
         )
-    preserve = kwargs.pop("preserve_rng_state", True)
+    preserve = preserve_rng_state
     if not use_reentrant:
         if _debug_enabled is not None:
             debug = _debug_enabled

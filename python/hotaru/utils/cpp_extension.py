@@ -352,6 +352,7 @@ def load_inline(
     keep_intermediates: bool = True,
     use_pch: bool = False,
     no_implicit_headers: bool = False,
+    gil_not_used: bool = False,
 ):
     """`load` of source texts.
 
@@ -360,6 +361,8 @@ def load_inline(
         functions: names of functions that the module has; a list, or a dict
             with what `help` says of them.
         no_implicit_headers: include nothing by itself.
+        gil_not_used: says that the module runs without Python's global lock;
+            of `functions`.
 
     The rest is as in `load`.
     """
@@ -373,7 +376,10 @@ def load_inline(
         bound = "".join(
             f'  m.def("{f}", &{f}, "{said}");\n' for f, said in functions.items()
         )
-        texts.append(f"PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{\n{bound}}}\n")
+        options = ", py::mod_gil_not_used()" if gil_not_used else ""
+        texts.append(
+            f"PYBIND11_MODULE(TORCH_EXTENSION_NAME, m{options}) {{\n{bound}}}\n"
+        )
     if not no_implicit_headers:
         texts.insert(0, "#include <torch/extension.h>\n")
     folder = build_directory or _build_directory(name)

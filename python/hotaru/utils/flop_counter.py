@@ -139,6 +139,7 @@ class FlopCounterMode:
                 stacklevel=2,
             )
         self.flop_counts: dict[str, dict[Any, int]] = _counts()
+        self._unknown: dict[str, dict[Any, int]] = _counts()
         self.depth = depth
         self.display = display
         self.flop_registry = {
@@ -155,6 +156,12 @@ class FlopCounterMode:
     def get_flop_counts(self) -> dict[str, dict[Any, int]]:
         """By the name of a module, or "Global"; then by the packet."""
         return {name: dict(found) for name, found in self.flop_counts.items()}
+
+    def get_unsupported_ops(self) -> dict[str, dict[Any, int]]:
+        """Operators without a formula, which count as nothing: how often they
+        were called, by the name of a module or "Global"; then by the packet.
+        """
+        return {name: dict(found) for name, found in self._unknown.items()}
 
     def get_table(self, depth: int | None = None) -> str:
         """A table of modules, as deep as `depth`, and operators in them."""
@@ -189,6 +196,7 @@ class FlopCounterMode:
 
     def __enter__(self):
         self.flop_counts.clear()
+        self._unknown.clear()
         self.mod_tracker.__enter__()
         self.mode = _Counting(self)
         self.mode.__enter__()
@@ -209,6 +217,11 @@ class FlopCounterMode:
         for name in set(self.mod_tracker.parents):
             self.flop_counts[name][part.packet] += count
 
+    def _note(self, packet) -> None:
+        """Counts a call of an operator without a formula."""
+        for name in set(self.mod_tracker.parents):
+            self._unknown[name][packet] += 1
+
 
 class _Counting(TorchDispatchMode):
     def __init__(self, counter: FlopCounterMode) -> None:
@@ -221,8 +234,11 @@ class _Counting(TorchDispatchMode):
             return NotImplemented
         out = func(*args, **kwargs)
         known = self.counter.flop_registry
-        for part in _flop_parts.of(func, args, kwargs, out, known):
+        parts = _flop_parts.of(func, args, kwargs, out, known)
+        for part in parts:
             self.counter._count(part)
+        if not parts and hasattr(func, "overloadpacket"):
+            self.counter._note(func.overloadpacket)
         return out
 
 

@@ -59,6 +59,7 @@ class DistributedDataParallel(Module):
         mixed_precision=None,
         device_mesh=None,
         skip_all_reduce_unused_params=False,
+        lazy_bucket_allocation: bool = False,
     ) -> None:
         super().__init__()
         if process_group is not None and device_mesh is not None:
