@@ -30,6 +30,12 @@ DTYPES = {
     18: "u1",
     19: "u1",
     20: "u1",
+    21: "u1",
+    22: "i1",
+    23: "u1",
+    24: "u2",
+    25: "u1",
+    26: "i1",
 }
 #: Types that numpy has not, by the names of hotaru's.
 RAW = {
@@ -38,7 +44,14 @@ RAW = {
     18: "float8_e4m3fnuz",
     19: "float8_e5m2",
     20: "float8_e5m2fnuz",
+    # Types of less than a byte, and powers of two, in what holds them.
+    23: "float8_e4m3fn",
+    24: "bfloat16",
 }
+#: Bits of an element of types that are packed.
+PACKED = {21: 4, 22: 4, 23: 4, 25: 2, 26: 2}
+#: Bits of FLOAT4E2M1's numbers without sign in float8_e4m3fn.
+_E2M1 = (0, 0x30, 0x38, 0x3C, 0x40, 0x44, 0x48, 0x4C)
 
 
 class UnsupportedError(Exception):
@@ -105,6 +118,9 @@ def tensor(data: bytes):
     if kind not in DTYPES:
         raise UnsupportedError(f"data type {kind}")
     dtype = np.dtype(DTYPES[kind])
+    if kind in PACKED or kind == 24:
+        data = np.frombuffer(raw, "u1") if raw is not None else numbers
+        return _unpacked(np.array(data, "u1"), dims, kind), kind
     if raw is not None:
         return np.frombuffer(raw, dtype).reshape(dims), kind
     if packed:
@@ -113,6 +129,25 @@ def tensor(data: bytes):
     if kind == 10:
         return bits.astype("u2").view("f2").reshape(dims), kind
     return bits.astype(dtype).reshape(dims), kind
+
+
+def _unpacked(data, dims, kind: int):
+    """Elements of a packed tensor as the types that hold them have them."""
+    count = int(np.prod(dims, dtype=np.int64))
+    if kind == 24:
+        exponents = data.astype("u2")
+        found = np.where(exponents == 0, 0x40, exponents << 7)
+        return np.where(exponents == 255, 0x7FC0, found).astype("u2").reshape(dims)
+    bits = PACKED[kind]
+    shifts = np.arange(0, 8, bits, dtype="u1")
+    codes = (data[:, None] >> shifts & ((1 << bits) - 1)).reshape(-1)[:count]
+    if kind == 23:
+        table = np.array([n | s for s in (0, 128) for n in _E2M1], "u1")
+        codes = table[codes]
+    elif DTYPES[kind] == "i1":
+        half = 1 << (bits - 1)
+        codes = ((codes ^ half).astype("i1") - half).astype("i1")
+    return codes.reshape(dims)
 
 
 def value(data: bytes, declared: str):
@@ -168,7 +203,8 @@ def signature(model: bytes):
 
 def write_tensor(array) -> bytes:
     """A TensorProto of an array, for what tests make themselves."""
-    kinds = {np.dtype(v): k for k, v in DTYPES.items() if k not in RAW}
+    plain = {k: v for k, v in DTYPES.items() if k < 17 and k not in RAW}
+    kinds = {np.dtype(v): k for k, v in plain.items()}
     out = b""
     for size in array.shape:
         out += b"\x08" + _varint(size)
