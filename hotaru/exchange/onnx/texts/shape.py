@@ -533,12 +533,20 @@ def ConstantOfShape_v9(
     return out
 
 
+# Three numbers are waited for where they are not known, and no kernel runs.
 def _shape_range(start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
-    # Nothing where the limit lies on the other side.
-    ahead = torch.where(delta > 0, limit.maximum(start), limit.minimum(start))
-    return torch.arange(
-        start.item(), ahead.item(), delta.item(), dtype=start.dtype, device=start.device
-    )
+    if start.is_floating_point():
+        first = float(start)
+        end = float(limit)
+        step = float(delta)
+        # Nothing where the limit lies on the other side.
+        ahead = max(end, first) if step > 0 else min(end, first)
+        out = torch.arange(first, ahead, step, dtype=start.dtype, device=start.device)
+    else:
+        out = _shape_range_of_ints(int(start), int(limit), int(delta), start.device).to(
+            start.dtype
+        )
+    return out
 
 
 def _shape_range_of_ints(
