@@ -44,6 +44,16 @@ std::string element_type(ArgKind kind) {
   return "";
 }
 
+/// A type that only lists of operators of PyTorch ask for; "" for the rest.
+std::string rare_type(const ArgType& type) {
+  if (type.list || type.optional) return "";
+  if (type.text == "Storage") return "at::Storage";
+  if (type.text == "Stream") return "at::Stream";
+  if (type.text == "DeviceIndex") return "at::DeviceIndex";
+  if (type.text == "QScheme") return "at::QScheme";
+  return "";
+}
+
 std::string list_type(const ArgType& type) {
   const std::string element = element_type(type.kind);
   switch (type.kind) {
@@ -65,7 +75,7 @@ std::string list_type(const ArgType& type) {
 }
 
 std::string argument_type(const ArgType& type) {
-  if (type.kind == ArgKind::kOther) return "";
+  if (type.kind == ArgKind::kOther) return rare_type(type);
   if (type.list) return list_type(type);
   const std::string element = element_type(type.kind);
   const bool by_reference =
@@ -128,6 +138,7 @@ std::string result_type(const Schema& schema) {
   std::vector<std::string> types;
   for (const Argument& result : schema.results) {
     std::string type = element_type(result.type.kind);
+    if (type.empty()) type = rare_type(result.type);
     if (type.empty() || result.type.optional) return "";
     if (type == "c10::string_view") type = "::std::string";
     if (result.type.list) type = "::std::vector<" + type + ">";
@@ -218,15 +229,24 @@ void trim_defaults(CppSignature& signature) {
   }
 }
 
+bool writes_in_place(const Schema& schema) {
+  const std::string& name = schema.name;
+  return name.ends_with('_') && !name.ends_with("__");
+}
+
 bool makes_new_tensors(const Schema& schema) {
-  if (schema.name.ends_with('_') || schema.results.empty()) return false;
+  if (writes_in_place(schema) || schema.results.empty()) return false;
   for (const Argument& result : schema.results)
     if (result.type.kind != ArgKind::kTensor || result.type.list ||
         result.type.alias)
       return false;
-  for (const Argument& argument : schema.arguments)
-    if (argument.type.written) return false;
   return true;
+}
+
+bool makes_new_list(const Schema& schema) {
+  if (writes_in_place(schema) || schema.results.size() != 1) return false;
+  const ArgType& type = schema.results[0].type;
+  return type.kind == ArgKind::kTensor && type.list && !type.alias;
 }
 
 /// X_out(out, ...), or X_outf(..., out) without defaults.
@@ -234,9 +254,11 @@ CppSignature with_out(const Schema& schema, bool in_front) {
   CppSignature out = plain(schema, true);
   std::vector<CppArgument> results;
   const size_t n = schema.results.size();
+  const bool list = schema.results[0].type.list;
+  const std::string base = schema.find("out") < 0 ? "out" : "result";
   for (size_t i = 0; i < n; ++i) {
-    const std::string name = n == 1 ? "out" : "out" + std::to_string(i);
-    results.push_back({"at::Tensor &", name, "", ""});
+    const std::string name = n == 1 ? base : base + std::to_string(i);
+    results.push_back({list ? "at::TensorList" : "at::Tensor &", name, "", ""});
   }
   if (out.options >= 0) {
     auto& options = out.arguments[size_t(out.options)];
@@ -257,7 +279,7 @@ CppSignature with_out(const Schema& schema, bool in_front) {
   out.self = out.options = -1;
   std::string type = "::std::tuple<";
   for (size_t i = 0; i < n; ++i) type += i ? ",at::Tensor &" : "at::Tensor &";
-  out.result = n == 1 ? "at::Tensor &" : type + ">";
+  out.result = list ? "void" : n == 1 ? "at::Tensor &" : type + ">";
   return out;
 }
 
@@ -271,8 +293,8 @@ std::string CppSignature::key(bool method) const {
   return out;
 }
 
-std::vector<CppSignature> cpp_signatures(const Schema& schema,
-                                         std::string* why) {
+std::vector<CppSignature> cpp_signatures(const Schema& schema, std::string* why,
+                                         bool lists) {
   std::vector<CppSignature> out;
   if (schema.name.find(':') != std::string::npos) {
     *why = "of another library";
@@ -293,7 +315,7 @@ std::vector<CppSignature> cpp_signatures(const Schema& schema,
     // All of the four, or there would be two of a call.
     for (CppArgument& argument : out.back().arguments) argument.value.clear();
   }
-  if (makes_new_tensors(schema)) {
+  if (makes_new_tensors(schema) || (lists && makes_new_list(schema))) {
     out.push_back(with_out(schema, true));
     out.push_back(with_out(schema, false));
   }

@@ -39,9 +39,10 @@ struct CppSignature {
 };
 
 /// All ways to call it, the first being the plain one: with TensorOptions, with
-/// its four parts one by one, with `out`. Empty for operators of which C++ has
-/// no form; then `why` says the reason.
-std::vector<CppSignature> cpp_signatures(const Schema& schema,
-                                         std::string* why);
+/// its four parts one by one, with `out`, also for a list of tensors if `lists`
+/// says so. Empty for operators of which C++ has no form; then `why` says the
+/// reason.
+std::vector<CppSignature> cpp_signatures(const Schema& schema, std::string* why,
+                                         bool lists = false);
 
 }  // namespace hotaru::libtorch

@@ -1,11 +1,12 @@
 // Writes the declarations and definitions of every operator's C++ function and
 // method from the registry:
 //
-//   generate_operators FOLDER PARTS
+//   generate_operators FOLDER PARTS DECLARED...
 //
 // leaves in FOLDER ATen/Functions.inc, ATen/core/TensorMethods.inc,
-// torch/{fft,linalg,special}.inc and operators_0.cpp ... operators_<PARTS -
-// 1>.cpp; files that would not change keep their time.
+// torch/{fft,linalg,special}.inc, operators_0.cpp ... operators_<PARTS -
+// 1>.cpp, and declared.cpp with the functions that the registry has none of,
+// which the files DECLARED list; files that would not change keep their time.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,7 @@
 #include <sstream>
 
 #include "generate/cpp_signature.h"
+#include "generate/declared.h"
 #include "hotaru/ops/registry.h"
 
 namespace {
@@ -23,6 +25,7 @@ using hotaru::Operator;
 using hotaru::Schema;
 using hotaru::libtorch::CppArgument;
 using hotaru::libtorch::CppSignature;
+using hotaru::libtorch::Declared;
 
 /// Methods that ATen/core/Tensor.h has itself.
 const std::set<std::string>& written_by_hand() {
@@ -129,8 +132,11 @@ std::string call_text(const CppSignature& s, const std::string& op,
     for (const CppArgument& argument : s.arguments)
       if (argument.passed.empty() && !argument.type.empty())
         out += (out.empty() ? "" : ", ") + argument.name;
+    if (s.result == "void")  // a list
+      return "give(" + op + ".call<::std::vector<at::Tensor>>(" + passed +
+             "), " + out + ");";
     const std::string back =
-        s.out == 1 ? "return out;" : "return {" + out + "};";
+        s.out == 1 ? "return " + out + ";" : "return {" + out + "};";
     return op + ".write({" + out + "}" + (passed.empty() ? "" : ", ") + passed +
            "); " + back;
   }
@@ -152,12 +158,14 @@ struct Output {
   std::ostringstream functions, methods;
   std::map<std::string, std::ostringstream> namespaces;
   std::vector<std::ostringstream> sources;
+  std::ostringstream declared;
   int operators = 0, left_out = 0;
 };
 
 /// An operator's signatures; those of methods apart, as defaults may differ.
 struct Entry {
   const Schema* schema;
+  const Declared* declared;  // or null, of the registry's
   std::vector<CppSignature> functions, methods;
 };
 
@@ -203,13 +211,37 @@ void part_all(std::vector<Entry>& entries,
       for (size_t k = i + 1; k < list.size(); ++k) part(*list[i], *list[k]);
 }
 
-std::vector<Entry> all_entries(Output& out) {
+/// Entries of operators that the registry lacks, behind its own, which win.
+void add_declared(const std::vector<Declared>& list,
+                  std::vector<Entry>& entries, Output& out) {
+  for (const Declared& one : list) {
+    std::string why;
+    auto signatures = hotaru::libtorch::cpp_signatures(one.schema, &why, true);
+    if (signatures.empty()) {
+      std::cerr << one.schema.str() << ": " << why << '\n';
+      ++out.left_out;
+      continue;
+    }
+    Entry entry{&one.schema, &one, {}, {}};
+    for (const CppSignature& s : signatures) {
+      if (one.method && s.self >= 0 && !written_by_hand().count(s.name))
+        entry.methods.push_back(s);
+      if (one.function || (s.out && one.formula.empty()))
+        entry.functions.push_back(s);
+    }
+    entries.push_back(std::move(entry));
+  }
+}
+
+std::vector<Entry> all_entries(const std::vector<Declared>& declared,
+                               Output& out) {
   std::vector<Entry> entries;
   for (const std::string_view name : hotaru::Registry::instance().names()) {
     for (const Operator* op : hotaru::Registry::instance().find(name)) {
       std::string why;
       Entry entry{&op->schema(),
-                  hotaru::libtorch::cpp_signatures(op->schema(), &why),
+                  nullptr,
+                  hotaru::libtorch::cpp_signatures(op->schema(), &why, true),
                   {}};
       if (entry.functions.empty() || is_left_out(op->schema())) {
         ++out.left_out;
@@ -221,6 +253,7 @@ std::vector<Entry> all_entries(Output& out) {
       entries.push_back(std::move(entry));
     }
   }
+  add_declared(declared, entries, out);
   part_all(entries, &Entry::functions, false);
   part_all(entries, &Entry::methods, true);
   return entries;
@@ -243,24 +276,32 @@ void write_in_namespace(const CppSignature& s, Output& out) {
 }
 
 void write_operator(const Entry& entry, Output& out) {
-  auto& source = out.sources[size_t(out.operators) % out.sources.size()];
+  const Declared* declared = entry.declared;
+  auto& source = declared
+                     ? out.declared
+                     : out.sources[size_t(out.operators) % out.sources.size()];
   const std::string op = "op" + std::to_string(out.operators++);
-  source << "static constinit Op " << op << "(\"" << entry.schema->name
-         << "\", \"" << entry.schema->overload << "\");\n";
+  if (!declared)
+    source << "static constinit Op " << op << "(\"" << entry.schema->name
+           << "\", \"" << entry.schema->overload << "\");\n";
+  const auto body = [&](const CppSignature& s, bool method) {
+    return declared ? definition(*declared, s, method)
+                    : call_text(s, op, method);
+  };
   for (const CppSignature& s : entry.functions) {
     out.functions << spaced(s.result) << s.name << "("
                   << arguments_text(s, true, false) << ");\n";
     write_in_namespace(s, out);
     source << spaced(s.result) << s.name << "("
-           << arguments_text(s, false, false) << ") { "
-           << call_text(s, op, false) << " }\n";
+           << arguments_text(s, false, false) << ") { " << body(s, false)
+           << " }\n";
   }
   for (const CppSignature& s : entry.methods) {
     out.methods << spaced(s.result) << s.name << "("
                 << arguments_text(s, true, true) << ") const;\n";
     source << spaced(s.result) << "Tensor::" << s.name << "("
-           << arguments_text(s, false, true) << ") const { "
-           << call_text(s, op, true) << " }\n";
+           << arguments_text(s, false, true) << ") const { " << body(s, true)
+           << " }\n";
   }
 }
 
@@ -275,14 +316,19 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 3) {
-    std::cerr << "usage: generate_operators FOLDER PARTS\n";
+  if (count < 3) {
+    std::cerr << "usage: generate_operators FOLDER PARTS DECLARED...\n";
     return 2;
   }
   const std::filesystem::path folder = words[1];
   Output out;
   out.sources.resize(size_t(std::stoi(words[2])));
-  for (const Entry& entry : all_entries(out)) write_operator(entry, out);
+  std::vector<Declared> declared;
+  for (int i = 3; i < count; ++i)
+    for (Declared& one : hotaru::libtorch::read_declared(words[i]))
+      declared.push_back(std::move(one));
+  for (const Entry& entry : all_entries(declared, out))
+    write_operator(entry, out);
   const std::string mark = "// Written by generate_operators.\n";
   write_file(folder / "ATen/Functions.inc", mark + out.functions.str());
   write_file(folder / "ATen/core/TensorMethods.inc", mark + out.methods.str());
@@ -295,6 +341,11 @@ int main(int count, char** words) {
                    "#include \"source/call.h\"\n\nnamespace at {\n"
                    "namespace {\nusing namespace hotaru::libtorch;\n}\n" +
                    out.sources[i].str() + "}  // namespace at\n");
+  write_file(folder / "declared.cpp",
+             mark +
+                 "#include \"source/formulas.h\"\n\nnamespace at {\n"
+                 "namespace {\nusing namespace hotaru::libtorch;\n}\n" +
+                 out.declared.str() + "}  // namespace at\n");
   std::cout << out.operators << " operators, " << out.left_out
             << " without a form in C++\n";
   return 0;

@@ -38,6 +38,20 @@ at::Tensor with_grad(at::Tensor made, const at::TensorOptions& options) {
   return made;
 }
 
+at::Tensor& give(const at::Tensor& made, at::Tensor& out) {
+  HOTARU_CHECK(out.defined(), "argument 'out' is undefined");
+  if (!out.sizes().equals(made.sizes())) out.resize_(made.sizes());
+  return out.copy_(made);
+}
+void give(const std::vector<at::Tensor>& made, at::TensorList out) {
+  HOTARU_CHECK(made.size() == out.size(), "expected ", made.size(),
+               " tensors for 'out', got ", out.size());
+  for (size_t i = 0; i < made.size(); ++i) {
+    at::Tensor to = out[i];
+    give(made[i], to);
+  }
+}
+
 const Operator& Op::find() {
   const Operator* op = Registry::instance().find(name_, overload_);
   HOTARU_CHECK(op, "libhotaru has no operator ", name_, *overload_ ? "." : "",

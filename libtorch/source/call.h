@@ -40,6 +40,10 @@ inline Value device_of(const at::Tensor& out) {
 /// The new tensor, as a leaf with gradients where the options say so.
 at::Tensor with_grad(at::Tensor made, const at::TensorOptions& options);
 
+/// Writes what was made where PyTorch's `out` says, resized to fit.
+at::Tensor& give(const at::Tensor& made, at::Tensor& out);
+void give(const std::vector<at::Tensor>& made, at::TensorList out);
+
 /// Results as C++ has them: several as a tuple.
 template <class T>
 struct Result {

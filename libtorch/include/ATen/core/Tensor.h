@@ -10,7 +10,9 @@
 #include "ATen/core/Generator.h"
 #include "ATen/core/List.h"
 #include "ATen/core/TensorBase.h"
+#include "c10/core/QScheme.h"
 #include "c10/core/Scalar.h"
+#include "c10/core/Stream.h"
 #include "c10/util/Optional.h"
 #include "c10/util/OptionalArrayRef.h"
 
@@ -24,10 +26,12 @@ class Tensor;
 using TensorList = ArrayRef<Tensor>;
 using ITensorListRef = TensorList;
 using c10::Device;
+using c10::DeviceIndex;
 using c10::Layout;
 using c10::MemoryFormat;
 using c10::ScalarType;
 using c10::Storage;
+using c10::Stream;
 using c10::TensorOptions;
 
 namespace indexing {
