@@ -74,7 +74,7 @@ std::vector<at::Tensor> each(at::TensorList list, F f) {
   return out;
 }
 
-/// Those are windows of a dtype that is floating point; others throw.
+/// Windows of a dtype that is floating point; others throw.
 at::Tensor bartlett(int64_t n, bool periodic, at::TensorOptions options);
 at::Tensor blackman(int64_t n, bool periodic, at::TensorOptions options);
 at::Tensor hamming(int64_t n, bool periodic, double alpha, double beta,

@@ -3,9 +3,14 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <sstream>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/exchange/load_program.h"
+#include "hotaru/exchange/onnx/load_onnx.h"
+#include "hotaru/exchange/pt2/load_pt2.h"
+#include "hotaru/io/mapped_file.h"
 #include "hotaru/script/archive/archive.h"
 #include "hotaru/script/passes/freeze.h"
 #include "hotaru/script/program/class_type.h"
@@ -48,6 +53,12 @@ std::vector<Named<T>> named(const Pairs& pairs) {
 IValue Method::operator()(Stack inputs, const Kwargs& keywords) const {
   return IValue(
       owner_.call(name_, values_of(std::move(inputs)), keywords_of(keywords)));
+}
+Function& Method::function() const {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (!function_) function_ = std::make_shared<Function>(owner_.method(name_));
+  return *function_;
 }
 void Method::run(Stack& stack) const {
   IValue result = (*this)(std::move(stack));
@@ -197,10 +208,26 @@ Module load_from(const Source& source, std::optional<at::Device> device,
   return Module(std::move(module));
 }
 
+own::Module read(const hotaru::Ref<hotaru::io::MappedFile>& file,
+                 std::map<std::string, std::string>* files) {
+  using hotaru::exchange::Format;
+  switch (hotaru::exchange::format_of(file)) {
+    case Format::kExported:
+      return hotaru::exchange::load_exported_program(file).module;
+    case Format::kOnnx:
+      return hotaru::exchange::load_onnx(file);
+    default:
+      return own::load(file, files);
+  }
+}
+
 Module load_path(const std::string& path, std::optional<at::Device> device,
                  ExtraFilesMap* extra) {
-  return load_from([&](auto* files) { return own::load(path, files); }, device,
-                   extra);
+  return load_from(
+      [&](auto* files) {
+        return read(hotaru::io::MappedFile::open(path), files);
+      },
+      device, extra);
 }
 Module load_stream(std::istream& in, std::optional<at::Device> device,
                    ExtraFilesMap* extra) {
@@ -209,7 +236,9 @@ Module load_stream(std::istream& in, std::optional<at::Device> device,
   std::vector<std::byte> bytes(begin, begin + text.size());
   return load_from(
       [&](auto* files) {
-        return own::load(std::move(bytes), "<stream>", files);
+        return read(
+            hotaru::io::MappedFile::from_bytes(std::move(bytes), "<stream>"),
+            files);
       },
       device, extra);
 }
@@ -240,46 +269,6 @@ Module optimize_for_inference(Module& module,
                               const std::vector<std::string>& others) {
   // A frozen module has no attribute that says whether it is trained.
   return module.hasattr("training") ? freeze(module, others) : module;
-}
-
-CompilationUnit::CompilationUnit() : unit_(own::CompilationUnit::create()) {}
-CompilationUnit::CompilationUnit(const std::string& source)
-    : CompilationUnit() {
-  define(source);
-}
-namespace {
-
-/// Source that is indented as a whole, as raw strings in programs are, at the
-/// margin.
-std::string at_margin(const std::string& source) {
-  const size_t text = source.find_first_not_of(" \t\n");
-  if (text == std::string::npos) return source;
-  const size_t line = source.rfind('\n', text);
-  const size_t begin = line == std::string::npos ? 0 : line + 1;
-  const std::string indent = source.substr(begin, text - begin);
-  if (indent.empty()) return source;
-  std::string out = source.substr(0, begin);
-  std::istringstream lines(source.substr(begin));
-  for (std::string one; std::getline(lines, one);) {
-    if (one.starts_with(indent)) one.erase(0, indent.size());
-    out += one + '\n';
-  }
-  return out;
-}
-
-}  // namespace
-
-void CompilationUnit::define(const std::string& source) {
-  unit_->define(std::make_unique<own::Source>("<string>", at_margin(source)),
-                "");
-}
-IValue CompilationUnit::call(const std::string& name, Stack inputs) const {
-  own::Function* function = unit_->find_function(name);
-  TORCH_CHECK(function, "there is no function '", name, "'");
-  return IValue((*function)(values_of(std::move(inputs))));
-}
-std::shared_ptr<CompilationUnit> compile(const std::string& source) {
-  return std::make_shared<CompilationUnit>(source);
 }
 
 }  // namespace torch::jit

@@ -174,4 +174,20 @@ TEST(DistributedSampler, GoesOnInTheOrderThatItHad) {
   EXPECT_EQ(b.next(6), a.next(6));
 }
 
+/// Names that torch::data has of its own.
+struct Squares : torch::data::Dataset<Squares> {
+  torch::data::Example<> get(size_t i) override {
+    return {torch::full({1}, int64_t(i * i)), torch::zeros({1})};
+  }
+  std::optional<size_t> size() const override { return 4; }
+};
+
+TEST(Data, DatasetsOfTheShortName) {
+  auto loader = torch::data::make_data_loader(
+      Squares().map(torch::data::transforms::Stack<>()), 2);
+  int64_t sum = 0;
+  for (auto& batch : *loader) sum += batch.data.sum().item<int64_t>();
+  EXPECT_EQ(sum, 14);
+}
+
 }  // namespace

@@ -1,6 +1,7 @@
 // TorchScript in C++ programs.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <sstream>
 
 #include "ATen/core/future.h"
@@ -146,6 +147,102 @@ TEST(IValues, DeepCopies) {
   EXPECT_FALSE(copy[0].is_same(x));
   EXPECT_TRUE(copy[0].is_same(copy[1]));
   EXPECT_TRUE(copy[0].equal(x));
+}
+
+TEST(Jit, ModulesThatAProgramMakes) {
+  torch::jit::Module m("m");
+  m.register_parameter("weight", torch::full({2}, 3.0), false);
+  m.register_buffer("shift", torch::ones({2}));
+  m.register_attribute("times", c10::IntType::get(), 2);
+  m.define(R"(
+    def scaled(self, x):
+      return x * self.weight + self.shift
+    def forward(self, x, n: int = 1):
+      for i in range(n * self.times):
+        x = self.scaled(x)
+      return x
+  )");
+  const Tensor x = torch::zeros({2});
+  EXPECT_TRUE(m.forward({x}).toTensor().equal(torch::full({2}, 4.0)));
+  EXPECT_TRUE(m.forward({x, 2}).toTensor().equal(torch::full({2}, 40.0)));
+  ASSERT_EQ(m.named_parameters().size(), 1u);
+  EXPECT_EQ(m.named_parameters()[0].name, "weight");
+  EXPECT_EQ(m.buffers().size(), 1u);
+  // Again: the value changes, another kind is refused.
+  m.register_parameter("weight", torch::zeros({2}), false);
+  EXPECT_TRUE(m.forward({x}).toTensor().equal(torch::ones({2})));
+  EXPECT_THROW(m.register_parameter("weight", x, true), c10::Error);
+  EXPECT_THROW(m.register_attribute("times", c10::IntType::get(), "x"),
+               c10::Error);
+  EXPECT_THROW(m.define("def broken(:"), c10::Error);
+
+  torch::jit::Module outer("outer");
+  outer.register_module("inner", m);
+  outer.register_attribute("names",
+                           c10::ListType::create(c10::StringType::get()),
+                           std::vector<std::string>{"a"});
+  outer.define("def forward(self, x):\n  return self.inner.scaled(x) + 1\n");
+  EXPECT_TRUE(outer.forward({x}).toTensor().equal(torch::full({2}, 2.0)));
+  EXPECT_EQ(outer.named_attributes(false).size(), 2u);
+  EXPECT_EQ(outer.named_attributes()[1].name, "inner.weight");
+  std::stringstream archive;
+  outer.save(archive);
+  const torch::jit::Module again = torch::jit::load(archive);
+  EXPECT_TRUE(again.forward({x}).toTensor().equal(torch::full({2}, 2.0)));
+}
+
+TEST(Jit, TypesAndFunctionsOfMethods) {
+  torch::jit::Module m("m");
+  m.define("def forward(self, x, n: int = 1) -> List[int]:\n  return [n]\n");
+  const auto type = m.type();
+  EXPECT_EQ(type->kind(), c10::TypeKind::ClassType);
+  EXPECT_EQ(type->name()->name(), "m");
+  const auto& schema = type->getMethod("forward").getSchema();
+  ASSERT_EQ(schema.arguments().size(), 3u);
+  EXPECT_TRUE(schema.arguments()[1].type()->cast<c10::TensorType>());
+  EXPECT_FALSE(schema.arguments()[2].type()->cast<c10::TensorType>());
+  EXPECT_EQ(schema.arguments()[2].default_value()->toInt(), 1);
+  EXPECT_EQ(*schema.returns()[0].type(),
+            *c10::ListType::create(c10::IntType::get()));
+  EXPECT_EQ(schema.returns()[0].type()->str(), "int[]");
+  EXPECT_THROW(type->getMethod("nothing"), c10::Error);
+
+  const torch::jit::Method method = m.get_method("forward");
+  EXPECT_EQ(method.function().num_inputs(), 3u);
+  EXPECT_EQ(&method.function(), &method.function());
+  EXPECT_EQ(method.function()({m, torch::ones(1), 7}).toIntVector()[0], 7);
+  const auto unit = torch::jit::compile(kSource);
+  torch::jit::Function* add = unit->find_function("add");
+  ASSERT_TRUE(add);
+  EXPECT_EQ((*add)({torch::ones(1), torch::ones(1)}).toTensor().item<int>(), 2);
+  EXPECT_EQ(add->getSchema().returns().size(), 1u);
+  EXPECT_FALSE(unit->find_function("nothing"));
+}
+
+TEST(Jit, LoadsWhateverIsAProgram) {
+  const std::string folder = HOTARU_ARCHIVES;
+  for (const char* name : {"/onnx/perceptron.onnx", "/pt2/rows.pt2"}) {
+    const torch::jit::Module from_path = torch::jit::load(folder + name);
+    EXPECT_TRUE(from_path.has_method("forward"));
+    std::ifstream file(folder + name, std::ios::binary);
+    torch::jit::ExtraFilesMap extra{{"note", ""}};
+    const torch::jit::Module from_stream = torch::jit::load(file, {}, extra);
+    EXPECT_EQ(from_stream.named_parameters().size(),
+              from_path.named_parameters().size());
+  }
+  std::istringstream nothing("neither");
+  EXPECT_THROW(torch::jit::load(nothing), c10::Error);
+}
+
+TEST(IValue, EntriesOfDictionaries) {
+  c10::Dict<std::string, int64_t> dict;
+  dict.insert("a", 1);
+  dict.insert("b", 2);
+  for (auto& item : dict) item.setValue(item.value() * 10);
+  int64_t sum = 0;
+  for (const auto& item : dict) sum += item.value() + int(item.key().size());
+  EXPECT_EQ(sum, 32);
+  EXPECT_EQ(dict.find("b")->value(), 20);
 }
 
 }  // namespace

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <istream>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "ATen/core/function_schema.h"
 #include "ATen/core/ivalue.h"
+#include "ATen/core/jit_type.h"
 #include "hotaru/script/program/function.h"
 #include "hotaru/script/program/module.h"
 #include "hotaru/script/program/unit.h"
@@ -43,11 +47,34 @@ using attribute_list = slot_list_impl<IValue>;
 using named_parameter_list = slot_list_impl<Named<at::Tensor>>;
 using named_buffer_list = slot_list_impl<Named<at::Tensor>>;
 using named_module_list = slot_list_impl<Named<Module>>;
+using named_attribute_list = slot_list_impl<Named<IValue>>;
 
-/// A function or a method with its object. Thread-safe to call.
+/// A function, or a method whose first argument is its object. Thread-safe to
+/// call.
+struct Function {
+  explicit Function(hotaru::script::Function& function);
+  const std::string& name() const { return name_; }
+  const c10::QualifiedName& qualname() const { return qualified_; }
+  size_t num_inputs() const;
+  const c10::FunctionSchema& getSchema() const { return schema_; }
+  IValue operator()(Stack inputs, const Kwargs& keywords = {}) const;
+  void run(Stack& stack) const;
+  void ensure_defined() const {}
+
+ private:
+  std::shared_ptr<hotaru::script::CompilationUnit> unit_;
+  hotaru::script::Function* function_;
+  c10::QualifiedName qualified_;
+  std::string name_;
+  c10::FunctionSchema schema_;
+};
+
+/// A method with its object. Thread-safe to call.
 struct Method {
   Method(hotaru::script::Module owner, std::string name)
       : owner_(std::move(owner)), name_(std::move(name)) {}
+  /// Lives as long as this method or a copy of it.
+  Function& function() const;
   IValue operator()(Stack inputs, const Kwargs& keywords = {}) const;
   void run(Stack& stack) const;
   const std::string& name() const { return name_; }
@@ -58,12 +85,51 @@ struct Method {
  private:
   hotaru::script::Module owner_;
   std::string name_;
+  // Made when it is first asked for.
+  mutable std::shared_ptr<Function> function_;
 };
+
+}  // namespace torch::jit
+
+namespace c10 {
+
+/// The class of a module.
+struct ClassType final : Type {
+  static constexpr TypeKind Kind = TypeKind::ClassType;
+  explicit ClassType(hotaru::script::ClassType& cls);
+  std::optional<QualifiedName> name() const {
+    return QualifiedName(annotation_str());
+  }
+  bool is_module() const;
+  size_t numAttributes() const;
+  const std::string& getAttributeName(size_t i) const;
+  bool hasAttribute(const std::string& name) const;
+  std::optional<size_t> findAttributeSlot(const std::string& name) const;
+  /// Throws for an unknown one; findMethod gives null. Lives as long as this.
+  torch::jit::Function& getMethod(const std::string& name);
+  torch::jit::Function* findMethod(const std::string& name);
+  hotaru::script::ClassType& hotaru_class() const { return *cls_; }
+
+ private:
+  std::shared_ptr<hotaru::script::CompilationUnit> unit_;
+  hotaru::script::ClassType* cls_;
+  std::mutex mutex_;
+  std::map<std::string, torch::jit::Function> methods_;
+};
+using ClassTypePtr = std::shared_ptr<ClassType>;
+
+}  // namespace c10
+
+namespace torch::jit {
+
+using c10::ClassType;
 
 /// A handle to a module object; copying shares it. Empty until it is assigned.
 struct Module {
   Module() = default;
   explicit Module(hotaru::script::Module module) : module_(std::move(module)) {}
+  /// One of a new class of that name, with nothing in it yet.
+  explicit Module(const c10::QualifiedName& name);
 
   const hotaru::script::Module& hotaru_module() const;
 
@@ -93,12 +159,30 @@ struct Module {
   bool hasattr(const std::string& name) const;
   void setattr(const std::string& name, const IValue& value) const;
 
+  /// Adds an attribute; one that is there has to be of that type and gets the
+  /// value. What was saved or called before does not change with it.
+  void register_parameter(const std::string& name, at::Tensor value,
+                          bool is_buffer) const;
+  void register_buffer(const std::string& name, at::Tensor value) const {
+    register_parameter(name, std::move(value), true);
+  }
+  void register_attribute(const std::string& name, const c10::TypePtr& type,
+                          const IValue& value, bool is_parameter = false,
+                          bool is_buffer = false) const;
+  void register_module(const std::string& name, const Module& module) const;
+  /// Adds the methods of a source: "def forward(self, x): return x + 1".
+  void define(const std::string& source) const;
+  std::shared_ptr<c10::ClassType> type() const;
+
   parameter_list parameters(bool recurse = true) const;
   named_parameter_list named_parameters(bool recurse = true) const;
   buffer_list buffers(bool recurse = true) const;
   named_buffer_list named_buffers(bool recurse = true) const;
   module_list children() const;
   named_module_list named_children() const;
+  /// Attributes of all kinds, modules among them.
+  attribute_list attributes(bool recurse = true) const;
+  named_attribute_list named_attributes(bool recurse = true) const;
   module_list modules() const;
   named_module_list named_modules() const;
 
@@ -128,7 +212,8 @@ using Module = torch::jit::Module;
 using Method = torch::jit::Method;
 }  // namespace script
 
-/// Reads an archive; nothing in it is executed. Throws c10::Error naming file,
+/// Reads an archive, a program of torch.export (.pt2) or an ONNX model; nothing
+/// in it is executed. Throws c10::Error naming file,
 /// record and offset for anything but a valid one. Tensors lie in the mapped
 /// file; with a device they are moved there.
 Module load(const std::string& path, std::optional<at::Device> device = {},
@@ -154,6 +239,8 @@ struct CompilationUnit {
   CompilationUnit();
   explicit CompilationUnit(const std::string& source);
   void define(const std::string& source);
+  /// Null for an unknown one. Lives as long as this unit.
+  Function* find_function(const std::string& name) const;
   /// Throws for an unknown function.
   template <class... Args>
   IValue run_method(const std::string& name, Args&&... args) const {
@@ -163,6 +250,8 @@ struct CompilationUnit {
  private:
   IValue call(const std::string& name, Stack inputs) const;
   std::shared_ptr<hotaru::script::CompilationUnit> unit_;
+  struct Found;
+  std::shared_ptr<Found> found_;
 };
 
 /// The functions of a TorchScript source text.

@@ -1,13 +1,14 @@
 // A dictionary that copies share, in the order in which keys came.
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "ATen/core/List.h"
 
 namespace c10 {
 
-/// Keys and values of a dictionary of TorchScript's. Entries come by value.
+/// Keys and values of a dictionary of TorchScript's. Entries are copies.
 template <class Key, class Value>
 class Dict final {
   using KeyBox = hotaru::libtorch::Boxed<Key>;
@@ -19,12 +20,19 @@ class Dict final {
 
   class Entry {
    public:
-    Entry(Key key, Value value)
-        : key_(std::move(key)), value_(std::move(value)) {}
+    Entry(hotaru::Ref<hotaru::DictObject> object, Key key, Value value)
+        : object_(std::move(object)),
+          key_(std::move(key)),
+          value_(std::move(value)) {}
     const Key& key() const { return key_; }
     const Value& value() const { return value_; }
+    /// Puts it into the dictionary; value() stays what it was.
+    void setValue(Value value) const {
+      object_->set(KeyBox::to(key_), ValueBox::to(std::move(value)));
+    }
 
    private:
+    hotaru::Ref<hotaru::DictObject> object_;
     Key key_;
     Value value_;
   };
@@ -34,28 +42,36 @@ class Dict final {
     using value_type = Entry;
     using difference_type = std::ptrdiff_t;
     using pointer = const Entry*;
-    using reference = Entry;
-    struct Arrow {
-      Entry entry;
-      const Entry* operator->() const { return &entry; }
-    };
+    using reference = const Entry&;
 
-    iterator(const Dict& dict, size_t i) : dict_(&dict), i_(i) {}
-    Entry operator*() const {
-      const auto& item = dict_->object()->items.at(i_);
-      return {KeyBox::from(item.first), ValueBox::from(item.second)};
+    iterator(const Dict& dict, size_t i) : object_(dict.object()), i_(i) {}
+    /// An entry that lives until the iterator moves on.
+    const Entry& operator*() const {
+      if (!entry_) {
+        const auto& item = object_->items.at(i_);
+        entry_.emplace(object_, KeyBox::from(item.first),
+                       ValueBox::from(item.second));
+      }
+      return *entry_;
     }
-    Arrow operator->() const { return {**this}; }
+    const Entry* operator->() const { return &**this; }
     iterator& operator++() {
       ++i_;
+      entry_.reset();
       return *this;
+    }
+    iterator operator++(int) {
+      iterator before = *this;
+      ++*this;
+      return before;
     }
     bool operator==(const iterator& other) const { return i_ == other.i_; }
     bool operator!=(const iterator& other) const { return i_ != other.i_; }
 
    private:
-    const Dict* dict_;
+    hotaru::Ref<hotaru::DictObject> object_;
     size_t i_;
+    mutable std::optional<Entry> entry_;
   };
 
   Dict() : object_(hotaru::make_ref<hotaru::DictObject>()) {}

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ATen/core/ivalue.h"
+#include "ATen/core/jit_type.h"
 #include "hotaru/ops/schema.h"
 
 namespace c10 {
@@ -31,6 +32,7 @@ class Argument {
   const std::string& name() const { return argument_.name; }
   /// As schemas write it: "Tensor?", "int[]".
   const std::string& type_text() const { return argument_.type.text; }
+  TypePtr type() const { return type_of_text(argument_.type.text); }
   bool kwarg_only() const { return argument_.keyword_only; }
   bool is_write() const { return argument_.type.written; }
   std::optional<IValue> default_value() const {
