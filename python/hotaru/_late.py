@@ -72,7 +72,9 @@ LENT = {
     # Names of PyTorch's extension that are written in Python here.
     "parse_to": "nn.modules._aspects.conversion:parse_to",
     "is_tracing": "jit:is_tracing",
-    "FileCheck": "testing._file_check:FileCheck",
+    "nested_from_mask": "nested.create:_nested_tensor_from_mask",
+    "nested_is_left_aligned": ("nested.create:_nested_tensor_from_mask_left_aligned"),
+    "nested_of_list": "nested.create:as_nested_tensor",
     "PyTorchFileReader": "serialization._file_classes:PyTorchFileReader",
     "PyTorchFileWriter": "serialization._file_classes:PyTorchFileWriter",
     "Block": "jit._ir:Block",

@@ -214,6 +214,20 @@ def _clamp(function, x, min=None, max=None):
     return _result(function, x, x._integers.clamp(*ends))
 
 
+@_answers("pad constant_pad_nd", first=True)
+def _padded(function, x, pad, *rest, **kwargs):
+    """Integers around others; a number among them is rounded to one."""
+    need_one_scale(function, x)
+    mode = kwargs.get("mode", rest[0] if rest else "constant")
+    value = kwargs.get("value", rest[1] if len(rest) > 1 else None)
+    if function.__name__ == "constant_pad_nd":
+        mode, value = "constant", rest[0] if rest else kwargs.get("value")
+    if mode != "constant":
+        return like(x, _C.ops.pad(x._integers, pad, mode))
+    made = quantize(_C.tensor(float(value or 0)), x._scale, x._zero_point, x._dtype)
+    return like(x, _C.ops.pad(x._integers, pad, "constant", made.item()))
+
+
 @_answers("relu6")
 def _relu6(function, x, inplace=False):
     return _result(function, x, x._integers.clamp(_level(x, 0), _level(x, 6)), inplace)

@@ -15,6 +15,7 @@ from .._C import Tensor
 from .._extension.dtypes import scalar_type
 from ..nn import functional as F
 from .choose import choose_qparams, range_of
+from .dtypes import quint4x2
 from .rounding import quantize, to_integers
 from .tensor import QuantizedTensor, build
 
@@ -131,6 +132,8 @@ def rows(table: QuantizedTensor, indices: Tensor) -> Tensor:
         return (found.to(_C.float32) - zero_point) * scale
     scale = scale[indices].to(_C.float32).unsqueeze(-1)
     bias = -zero_point[indices].to(_C.float32).unsqueeze(-1) * scale
+    if table._dtype is quint4x2:  # packed rows end with them in 16 bits
+        scale, bias = (v.to(_C.float16).to(_C.float32) for v in (scale, bias))
     if found.device.type != "cpu":
         return found.to(_C.float32) * scale + bias
     # As PyTorch's kernel: one rounding of integer * scale + bias.

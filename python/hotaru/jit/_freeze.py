@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._module import RecursiveScriptModule, ScriptModule
+from ._module import ScriptModule
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True) -> ScriptModule:
@@ -27,7 +27,7 @@ def freeze(mod, preserved_attrs=None, optimize_numerics=True) -> ScriptModule:
             "torch.jit.script or torch.jit.trace to script your 'nn.Module'."
         )
     native = mod._c.freeze(list(preserved_attrs or ()))
-    return RecursiveScriptModule._wrap(native)
+    return mod._made_of(native, mod)
 
 
 def optimize_for_inference(mod, other_methods=None) -> ScriptModule:

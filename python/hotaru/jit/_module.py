@@ -15,6 +15,7 @@ from ..nn import Module
 from ..nn.modules._aspects.conversion import parse_to
 from . import _native_module
 from ._errors import make_error
+from ._interpreted.asking import asks_for_python
 from ._source import frame_names
 
 
@@ -368,10 +369,20 @@ class RecursiveScriptModule(ScriptModule):
         return self
 
     def __deepcopy__(self, memo: dict) -> RecursiveScriptModule:
-        return memo.setdefault(id(self), RecursiveScriptModule._wrap(self._c.copy()))
+        return memo.setdefault(id(self), self._made_of(self._c.copy()))
 
     def __copy__(self) -> RecursiveScriptModule:
-        return RecursiveScriptModule._wrap(self._c)
+        return self._made_of(self._c)
+
+    def _made_of(self, native, state=None) -> RecursiveScriptModule:
+        """A native module that was made of this one's, as Python sees it;
+        `state` has the attributes where it has none.
+        """
+        made = RecursiveScriptModule._wrap(native)
+        known = self.__dict__.get("_makes_nested")
+        if known is None:
+            return made
+        return _run_with_nested(made, known[0], known[1] or state)
 
     def extra_repr(self) -> str:
         return f"original_name={self.original_name}"
@@ -553,12 +564,36 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
         path = existing(f)
         if os.path.isdir(path):
             raise ValueError(f"The provided filename {path} is a directory")
-        native = _C._script_load(path, extra)
+        given = path
     else:
-        name = str(getattr(f, "name", "<bytes>"))
-        native = _C._script_load_bytes(f.read(), name, extra)
-    module = RecursiveScriptModule._wrap(native)
+        given = f.read()
+    name = str(getattr(f, "name", "<bytes>"))
+    module = _loaded(given, name, extra)
     return module if place is None else module.to(place)
+
+
+def _loaded(given, name: str, extra: dict) -> RecursiveScriptModule:
+    """The module of an archive, a path or bytes of that name.
+
+    Python runs the programs that have tensors of its own kinds.
+    """
+    asked = asks_for_python(given)
+    if asked == "all":
+        from ._interpreted.loading import load_interpreted
+
+        return load_interpreted(given, extra)
+    if isinstance(given, bytes):
+        native = _C._script_load_bytes(given, name, extra)
+    else:
+        native = _C._script_load(given, extra)
+    module = RecursiveScriptModule._wrap(native)
+    return _run_with_nested(module, given) if asked else module
+
+
+def _run_with_nested(module, given, state=None) -> RecursiveScriptModule:
+    from ._interpreted.nested import run_with_nested
+
+    return run_with_nested(module, given, state)
 
 
 def existing(file) -> str:

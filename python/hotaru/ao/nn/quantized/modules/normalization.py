@@ -5,6 +5,7 @@ from __future__ import annotations
 import hotaru
 
 from ..... import nn
+from ....._quantized.norms import normed
 from .utils import output_qparams
 
 __all__ = [
@@ -166,20 +167,16 @@ class _BatchNorm:
         self.register_buffer("zero_point", hotaru.tensor(0, device=device))
 
     def forward(self, input):
-        numbers = nn.functional.batch_norm(
-            input.dequantize(),
-            self.running_mean,
-            self.running_var,
+        return normed(
+            input,
             self.weight,
             self.bias,
-            False,
-            0.0,
+            self.running_mean,
+            self.running_var,
             self.eps,
-        )
-        if self._rectified:
-            numbers = numbers.relu()
-        return hotaru.quantize_per_tensor(
-            numbers, self.scale, self.zero_point, input.dtype
+            float(self.scale),
+            int(self.zero_point),
+            self._rectified,
         )
 
     def _get_name(self) -> str:
