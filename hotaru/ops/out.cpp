@@ -171,7 +171,7 @@ void put(const Operator& op, const Tensor& out, const Tensor& result) {
                shape_text(result.sizes()));
   const bool resized = !same(out.sizes(), result.sizes());
   resize_(out, result.sizes());
-  // What is made anew has the strides of the operator's own result.
+  // A tensor that is made anew has the strides of the operator's own result.
   if (resized && is_dense(result.sizes(), result.strides()))
     out.impl()->set_geometry(Dims(result.sizes()), Dims(result.strides()),
                              out.storage_offset());

@@ -1,4 +1,4 @@
-// What the formulas of libtorch/operators are written with.
+// Parts that the formulas of libtorch/operators are written with.
 #pragma once
 
 #include "ATen/Functions.h"

@@ -161,7 +161,7 @@ def tensor_leaf(actual, expected, options: Options) -> Comparison | None:
         )
     except Exception:  # whatever an object's protocols raise: no tensor
         return None
-    # What quantised numbers stand for is of float32.
+    # Numbers that quantised ones stand for are of float32.
     dtypes = (_C.float32 if x.is_quantized else x.dtype for x in (actual, expected))
     rtol, atol = options.tolerances(*dtypes)
     return lambda: _compare(actual, expected, rtol, atol, options)
