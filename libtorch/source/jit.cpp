@@ -14,6 +14,7 @@
 #include "hotaru/script/archive/archive.h"
 #include "hotaru/script/passes/freeze.h"
 #include "hotaru/script/program/class_type.h"
+#include "source/stack.h"
 
 namespace torch::jit {
 
@@ -21,12 +22,6 @@ namespace own = hotaru::script;
 
 namespace {
 
-std::vector<hotaru::Value> values_of(Stack inputs) {
-  std::vector<hotaru::Value> out;
-  out.reserve(inputs.size());
-  for (IValue& input : inputs) out.push_back(input.hotaru_value());
-  return out;
-}
 own::KeywordArguments keywords_of(const Kwargs& keywords) {
   own::KeywordArguments out;
   for (const auto& [name, value] : keywords)
@@ -51,8 +46,7 @@ std::vector<Named<T>> named(const Pairs& pairs) {
 }  // namespace
 
 IValue Method::operator()(Stack inputs, const Kwargs& keywords) const {
-  return IValue(
-      owner_.call(name_, values_of(std::move(inputs)), keywords_of(keywords)));
+  return IValue(owner_.call(name_, values_of(inputs), keywords_of(keywords)));
 }
 Function& Method::function() const {
   static std::mutex mutex;
@@ -74,8 +68,7 @@ const own::Module& Module::hotaru_module() const {
 }
 
 IValue Module::forward(Stack inputs, const Kwargs& keywords) const {
-  return IValue(
-      hotaru_module()(values_of(std::move(inputs)), keywords_of(keywords)));
+  return IValue(hotaru_module()(values_of(inputs), keywords_of(keywords)));
 }
 Method Module::get_method(const std::string& name) const {
   if (auto method = find_method(name)) return *method;

@@ -7,6 +7,7 @@
 #include "hotaru/script/compile/constant.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/program/resolver.h"
+#include "source/stack.h"
 #include "torch/jit.h"
 
 namespace c10 {
@@ -54,12 +55,6 @@ namespace torch::jit {
 namespace own = hotaru::script;
 
 namespace {
-
-std::vector<hotaru::Value> values_of(const Stack& inputs) {
-  std::vector<hotaru::Value> out;
-  for (const IValue& input : inputs) out.push_back(input.hotaru_value());
-  return out;
-}
 
 /// A signature in schemas' language; types of its own are Any there.
 c10::FunctionSchema schema_of(own::Function& function) {

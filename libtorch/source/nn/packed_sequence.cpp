@@ -147,7 +147,7 @@ PackedSequence pack_sequence(at::ArrayRef<Tensor> sequences,
                              bool enforce_sorted) {
   std::vector<int64_t> lengths;
   for (const Tensor& t : sequences) lengths.push_back(t.size(0));
-  return pack_padded_sequence(pad_sequence(sequences), vector_of(lengths),
+  return pack_padded_sequence(rnn::pad_sequence(sequences), vector_of(lengths),
                               /*batch_first=*/false, enforce_sorted);
 }
 
