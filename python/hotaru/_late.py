@@ -72,6 +72,7 @@ LENT = {
     # Names of PyTorch's extension that are written in Python here.
     "parse_to": "nn.modules._aspects.conversion:parse_to",
     "is_tracing": "jit:is_tracing",
+    "FileCheck": "testing._file_check:FileCheck",
     "nested_from_mask": "nested.create:_nested_tensor_from_mask",
     "nested_is_left_aligned": ("nested.create:_nested_tensor_from_mask_left_aligned"),
     "nested_of_list": "nested.create:as_nested_tensor",

@@ -15,7 +15,6 @@ from ..nn import Module
 from ..nn.modules._aspects.conversion import parse_to
 from . import _native_module
 from ._errors import make_error
-from ._interpreted.asking import asks_for_python
 from ._source import frame_names
 
 
@@ -577,6 +576,8 @@ def _loaded(given, name: str, extra: dict) -> RecursiveScriptModule:
 
     Python runs the programs that have tensors of its own kinds.
     """
+    from ._interpreted.asking import asks_for_python
+
     asked = asks_for_python(given)
     if asked == "all":
         from ._interpreted.loading import load_interpreted

@@ -32,7 +32,7 @@ _NUMBERS = {dtype: number for number, dtype in QUANTIZED_DTYPES.items()}
 def answers(value) -> bool:
     """Tells whether a tensor, or one in a list, answers operators itself."""
     if isinstance(value, _C.Tensor):
-        kind = type(value)
+        kind = _C._answering_class(value)
         return kind is not _C.Tensor and kind is not hotaru.nn.Parameter
     if isinstance(value, (list, tuple)):
         return any(map(answers, value))

@@ -157,7 +157,7 @@ class Message(ForkingPickler):
             return self._reduced_other(obj)
         if not obj.is_cpu or obj.layout is not _C.strided:
             return NotImplemented  # the parts of sparse ones go one by one
-        cls = type(obj)
+        cls = _C._answering_class(obj)
         state = None
         if cls is not Tensor:
             if _C._dispatches(obj) or _reduces_itself(cls):
