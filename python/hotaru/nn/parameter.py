@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from .. import _C, Tensor, empty
+from .._C import _disabled_torch_function_impl  # noqa: F401
 from .._overrides import DisableTorchFunctionSubclass
 from .._own_names import own_root
 from .._tensor.attributes import attributes_of

@@ -21,7 +21,13 @@ from .._own_names import add_parts as _add_parts
 from ._activities import ProfilerActivity, supported_activities
 from ._device_type import DeviceType
 from ._events import EventList, FunctionEvent, FunctionEventAvg
-from ._profile import ProfilerAction, profile, schedule, tensorboard_trace_handler
+from ._profile import (
+    ProfilerAction,
+    _default_schedule_fn,
+    profile,
+    schedule,
+    tensorboard_trace_handler,
+)
 from ._ranges import RecordFunctionFast, record_function
 
 __all__ = [
@@ -54,6 +60,7 @@ _add_parts(
     {
         "profiler": {
             "ProfilerAction": ProfilerAction,
+            "_default_schedule_fn": _default_schedule_fn,
             "profile": profile,
             "schedule": schedule,
             "supported_activities": supported_activities,

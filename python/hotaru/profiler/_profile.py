@@ -35,6 +35,11 @@ class ProfilerAction(enum.Enum):
     DEVICE_STOPPED = 4
 
 
+def _default_schedule_fn(step: int) -> ProfilerAction:
+    """The schedule of a profiler that has none: every step is recorded."""
+    return ProfilerAction.RECORD
+
+
 def schedule(
     *,
     wait: int,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ShapeEnv", "statically_known_true"]
+__all__ = ["ShapeEnv", "guard_or_false", "guard_or_true", "statically_known_true"]
 
 
 class ShapeEnv:
@@ -30,3 +30,13 @@ class ShapeEnv:
 def statically_known_true(x: bool) -> bool:
     """True if a condition of sizes, which are numbers, holds."""
     return bool(x)
+
+
+def guard_or_false(a) -> bool:
+    """Tells whether a condition of sizes holds, which is always known."""
+    return bool(a)
+
+
+def guard_or_true(a) -> bool:
+    """Tells whether a condition of sizes holds, which is always known."""
+    return bool(a)

@@ -8,6 +8,7 @@ import warnings
 
 from ._utils import pipes
 from ._utils.collate import default_collate, default_convert
+from ._utils.fetch import make_fetcher
 from ._utils.worker import get_worker_info
 from .dataset import IterableDataset, _Subscriptable
 from .iterators import LoaderIterator, SingleProcessIterator, WorkerIterator
@@ -19,6 +20,19 @@ _SingleProcessDataLoaderIter = SingleProcessIterator
 _MultiProcessingDataLoaderIter = WorkerIterator
 
 __all__ = ["DataLoader", "get_worker_info"]
+
+
+class _DatasetKind:
+    """Numbers of the two kinds of datasets, as libraries compare them."""
+
+    Map = 0
+    Iterable = 1
+
+    @staticmethod
+    def create_fetcher(kind, dataset, auto_collation, collate_fn, drop_last):
+        """An object whose `fetch` makes a batch, or one sample."""
+        iterable = kind == _DatasetKind.Iterable
+        return make_fetcher(iterable, dataset, auto_collation, collate_fn, drop_last)
 
 
 class _InfiniteConstantSampler(Sampler):
@@ -103,6 +117,8 @@ class DataLoader(_Subscriptable):
         self.generator = generator
 
         self._iterable = isinstance(dataset, IterableDataset)
+        kinds = (_DatasetKind.Map, _DatasetKind.Iterable)
+        self._dataset_kind = kinds[self._iterable]
         self._reported_length: int | None = None  # by the iterable dataset
         if self._iterable:
             if pipes.is_pipe(dataset):

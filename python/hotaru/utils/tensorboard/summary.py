@@ -14,17 +14,8 @@ from tensorboard.compat.proto.tensor_pb2 import TensorProto
 from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 from tensorboard.plugins.text.plugin_data_pb2 import TextPluginData
 
-from ... import Tensor, float32
-
-
-def array(value) -> np.ndarray:
-    """A tensor, an array or a number as an array."""
-    if isinstance(value, Tensor):
-        value = value.detach().cpu()
-        if value.is_floating_point() and value.element_size() < 4:
-            value = value.to(float32)
-        return value.numpy()
-    return np.asarray(value)
+from ._array import array
+from .tables import custom_scalars, hparams, tensor_proto  # noqa: F401
 
 
 def scalar(tag: str, value, new_style: bool, double_precision: bool) -> Summary:

@@ -12,7 +12,7 @@ from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 
 import hotaru
 
-from .summary import array
+from ._array import array
 
 # More thresholds break the plugin's messages.
 _MOST_THRESHOLDS = 127
@@ -111,13 +111,14 @@ def _check_hparams(values, metrics, choices) -> None:
             )
 
 
-def hparams(values: dict, metrics: dict, choices: dict | None = None) -> tuple:
+def hparams(hparam_dict=None, metric_dict=None, hparam_domain_discrete=None) -> tuple:
     """An experiment, and the start and the end of one run of it.
 
     Args:
-        values: hyperparameters by name; None is left out.
-        metrics: results by name, of which the names alone are written.
-        choices: of some hyperparameters, the values that they may have.
+        hparam_dict: hyperparameters by name; None is left out.
+        metric_dict: results by name, of which the names alone are written.
+        hparam_domain_discrete: of some hyperparameters, the values that they
+            may have.
     """
     from tensorboard.plugins.hparams import api_pb2, metadata
     from tensorboard.plugins.hparams.plugin_data_pb2 import (
@@ -126,10 +127,10 @@ def hparams(values: dict, metrics: dict, choices: dict | None = None) -> tuple:
         SessionStartInfo,
     )
 
-    choices = choices or {}
-    _check_hparams(values, metrics, choices)
+    choices = hparam_domain_discrete or {}
+    _check_hparams(hparam_dict, metric_dict, choices)
     start, infos = SessionStartInfo(), []
-    for key, value in values.items():
+    for key, value in hparam_dict.items():
         if value is None:
             continue
         if isinstance(value, hotaru.Tensor):
@@ -141,7 +142,9 @@ def hparams(values: dict, metrics: dict, choices: dict | None = None) -> tuple:
             listed = [struct_pb2.Value(**{field: one}) for one in choices[key]]
             info.domain_discrete.CopyFrom(struct_pb2.ListValue(values=listed))
         infos.append(info)
-    names = [api_pb2.MetricInfo(name=api_pb2.MetricName(tag=key)) for key in metrics]
+    names = [
+        api_pb2.MetricInfo(name=api_pb2.MetricName(tag=key)) for key in metric_dict
+    ]
     end = SessionEndInfo(status=api_pb2.Status.Value("STATUS_SUCCESS"))
     experiment = api_pb2.Experiment(hparam_infos=infos, metric_infos=names)
 
