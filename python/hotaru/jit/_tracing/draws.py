@@ -73,6 +73,8 @@ class Draws:
         """Tells whether that is a draw that nothing else would write down, and
         that a program can hold.
         """
+        if self._recorder.runs:  # and the program has it already
+            return False
         if not isinstance(func, OPERATOR) or func.__name__ not in RANDOM:
             return False
         given = (*args, *kwargs.values())

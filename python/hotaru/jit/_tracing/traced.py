@@ -26,6 +26,8 @@ from .index import (
 from .warned import CONSTANTS, ITERATION, LENGTH, called_by_program, frozen, warn
 
 _OPERATOR = type(hotaru.ops.relu)
+# Methods whose operators have `self` behind another argument.
+_METHODS = {id(_C.Tensor.where), id(_C.Tensor.polygamma)}
 
 
 class Recorder:
@@ -41,6 +43,8 @@ class Recorder:
         # Tensors that the function was given, and their stand-ins, by id().
         self.given: dict = {}
         self._count = 0
+        # True while an operator runs that the program has.
+        self.runs = False
 
     def give(self, tensor, name: str):
         """Argument `name` as the function gets it: the tensor itself, and
@@ -93,11 +97,19 @@ class Recorder:
         if _writes_to_constant(function, args):
             args = (self.adopt(args[0]), *args[1:])
         args, kwargs = self.stood_in(args), self.stood_in(kwargs)
-        if _C._autocast_key() and isinstance(function, _OPERATOR):
-            result, args, kwargs = call_with_casts(self, function, args, kwargs, real)
-        else:
-            result = function(*real(args), **real(kwargs))
+        before, self.runs = self.runs, True
+        try:
+            if _C._autocast_key() and isinstance(function, _OPERATOR):
+                result, args, kwargs = call_with_casts(
+                    self, function, args, kwargs, real
+                )
+            else:
+                result = function(*real(args), **real(kwargs))
+        finally:
+            self.runs = before
         texts = [self.text(argument) for argument in args]
+        if id(function) in _METHODS:
+            callee = f"{texts.pop(0)}.{function.__name__}"
         texts += [f"{name}={self.text(value)}" for name, value in kwargs.items()]
         return self.bind(f"{callee}({', '.join(texts)})", result)
 
