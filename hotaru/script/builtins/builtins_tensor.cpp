@@ -4,10 +4,13 @@
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/memory_format.h"
+#include "hotaru/core/sparse/sparse.h"
 #include "hotaru/engine/engine.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/runtime/generator.h"
 #include "hotaru/runtime/warning.h"
 #include "hotaru/script/builtins/builtins.h"
@@ -115,6 +118,12 @@ void add_geometry(BuiltinTable& table) {
   table.add(
       "is_contiguous(Tensor self) -> bool",
       +[](const Tensor& t) { return t.is_contiguous(); });
+  table.add(
+      "is_contiguous.memory_format(Tensor self, *, MemoryFormat memory_format) "
+      "-> bool",
+      +[](const Tensor& t, int64_t format) {
+        return has_format(t.sizes(), t.strides(), MemoryFormat(format));
+      });
   for (const char* name : {"broadcast_shapes", "_infer_size"}) {
     table.add(
         concat(name, "(int[] a, int[] b) -> int[]"),
@@ -132,6 +141,14 @@ void add_geometry(BuiltinTable& table) {
       "nbytes(Tensor self) -> int", +[](const Tensor& t) {
         return t.numel() * int64_t(itemsize(t.dtype()));
       });
+}
+
+// The layout by PyTorch's number, which archives hold.
+int64_t layout_number(const Tensor& tensor) {
+  const SparseStorage* sparse = sparse_storage(tensor);
+  if (!sparse) return 0;
+  const auto layout = int64_t(sparse->layout());
+  return layout < 3 ? layout : layout + 1;  // 3 is MKL-DNN's
 }
 
 void add_properties(BuiltinTable& table) {
@@ -160,7 +177,14 @@ void add_properties(BuiltinTable& table) {
         return device.index < 0 ? Value() : Value(int64_t{device.index});
       });
   table.add(
-      "layout(Tensor a) -> int", +[](const Tensor&) { return int64_t{0}; });
+      "layout(Tensor a) -> int",
+      +[](const Tensor& t) { return layout_number(t); });
+  table.add(
+      "is_sparse(Tensor a) -> bool",
+      +[](const Tensor& t) { return layout_number(t) == 1; });
+  table.add(
+      "is_sparse_csr(Tensor a) -> bool",
+      +[](const Tensor& t) { return layout_number(t) == 2; });
   table.add(
       "is_floating_point(Tensor self) -> bool",
       +[](const Tensor& t) { return t.is_floating_point(); });
@@ -179,12 +203,40 @@ void add_properties(BuiltinTable& table) {
   table.add(
       "is_cpu(Tensor a) -> bool",
       +[](const Tensor& t) { return t.device().is_cpu(); });
-  for (const char* name : {"is_sparse", "is_quantized", "is_mkldnn", "is_mps",
-                           "is_meta", "is_nested", "is_xpu"}) {
+  for (const char* name : {"is_quantized", "is_mkldnn", "is_mps", "is_meta",
+                           "is_nested", "is_xpu"}) {
     table.add(
         concat(name, "(Tensor a) -> bool"),
         +[](const Tensor&) { return false; });
   }
+  table.add(
+      "is_signed(Tensor self) -> bool", +[](const Tensor& t) {
+        return t.dtype() != DType::kUInt8 && t.dtype() != DType::kBool;
+      });
+  table.add(
+      "promote_types(ScalarType type1, ScalarType type2) -> ScalarType",
+      +[](DType a, DType b) { return int64_t(promote_types(a, b)); });
+  table.add("can_cast(ScalarType from_, ScalarType to) -> bool", &can_cast);
+  table.add(
+      "result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType",
+      +[](const Tensor& a, const Tensor& b) {
+        return int64_t(result_type({a, b}));
+      });
+  table.add(
+      "result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType",
+      +[](const Tensor& a, const Scalar& b) {
+        return int64_t(result_type({a, wrapped_scalar(b)}));
+      });
+  table.add(
+      "result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType",
+      +[](const Scalar& a, const Tensor& b) {
+        return int64_t(result_type({wrapped_scalar(a), b}));
+      });
+  table.add(
+      "result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType",
+      +[](const Scalar& a, const Scalar& b) {
+        return int64_t(result_type({wrapped_scalar(a), wrapped_scalar(b)}));
+      });
   table.add(
       "data(Tensor a) -> Tensor", +[](const Tensor& t) {
         Tensor out = make_alias(t);
@@ -251,6 +303,24 @@ void add_modes(BuiltinTable& table) {
         autograd::backward(
             {self}, {gradient}, {},
             {.retain_graph = retain.value_or(create), .create_graph = create});
+      });
+  table.add(
+      "grad(Tensor[] outputs, Tensor[] inputs, Tensor?[]? grad_outputs=None, "
+      "bool? retain_graph=None, bool create_graph=False, bool "
+      "allow_unused=False) -> Tensor?[]",
+      +[](const Tensors& outputs, const Tensors& inputs, const Value& grads,
+          std::optional<bool> retain, bool create, bool unused) {
+        Tensors given(outputs.size());
+        if (!grads.is_none()) given = grads.to_tensor_vector();
+        return Value::tensor_list(autograd::grad(
+            outputs, inputs, given,
+            {.retain_graph = retain.value_or(create), .create_graph = create},
+            unused));
+      });
+  table.add(
+      "grad.attribute(Tensor a) -> Tensor?", +[](const Tensor& t) {
+        const autograd::Meta* known = autograd::meta(t);
+        return known && known->grad.defined() ? Value(known->grad) : Value();
       });
   // For its schema: the interpreter has an instruction for it.
   table.add(
