@@ -16,11 +16,11 @@ constexpr std::pair<std::string_view, std::string_view> kTensorAttributes[] = {
 };
 
 constexpr std::string_view kSameNameAttributes[] = {
-    "dtype",     "device",  "grad",    "data",      "requires_grad",
-    "layout",    "is_cuda", "is_cpu",  "is_sparse", "is_quantized",
-    "is_mkldnn", "is_mps",  "is_meta", "is_leaf",   "itemsize",
-    "mT",        "real",    "imag",    "nbytes",    "retains_grad",
-    "is_nested", "names",   "is_xpu",
+    "dtype",     "device",  "grad",    "data",          "requires_grad",
+    "layout",    "is_cuda", "is_cpu",  "is_sparse",     "is_quantized",
+    "is_mkldnn", "is_mps",  "is_meta", "is_leaf",       "itemsize",
+    "mT",        "real",    "imag",    "nbytes",        "retains_grad",
+    "is_nested", "names",   "is_xpu",  "is_sparse_csr",
 };
 
 }  // namespace
@@ -36,6 +36,7 @@ std::string_view kind_of(const Sugared& sugared) {
       return "closure";
     case Sugared::Kind::kConstructor:
       return "class";
+    case Sugared::Kind::kSlice:
     case Sugared::Kind::kVar:
       return "value";
     case Sugared::Kind::kMeaning:
@@ -44,6 +45,7 @@ std::string_view kind_of(const Sugared& sugared) {
   switch (sugared.meaning.kind) {
     case Meaning::Kind::kFunction:
     case Meaning::Kind::kDispatch:
+    case Meaning::Kind::kOverloads:
       return "function";
     case Meaning::Kind::kBuiltin:
     case Meaning::Kind::kSpecial:
@@ -186,8 +188,12 @@ Sugared FunctionCompiler::class_attribute(Var* var, std::string_view name,
     Meaning member = cls.load_member(name);
     check_usable(member, range);
     method = cls.find_method(name);
-    if (!method && member.kind != Meaning::Kind::kUnknown)
-      return {.kind = Sugared::Kind::kMeaning, .meaning = std::move(member)};
+    if (!method && member.kind != Meaning::Kind::kUnknown) {
+      Var* self = member.kind == Meaning::Kind::kOverloads ? var : nullptr;
+      return {.kind = Sugared::Kind::kMeaning,
+              .var = self,
+              .meaning = std::move(member)};
+    }
   }
   if (method) {
     Sugared out = {.kind = cls.is_interface() ? Sugared::Kind::kModuleMethod

@@ -95,7 +95,7 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
                                     std::vector<CallArg> args,
                                     const SourceRange& range) {
   auto with_self = [&] {
-    args.insert(args.begin(), CallArg{callee.var, {}, range});
+    args.insert(args.begin(), CallArg{callee.var, {}, range, true});
   };
   switch (callee.kind) {
     case Sugared::Kind::kVar: {
@@ -139,6 +139,15 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
           kind == TypeKind::kInt || kind == TypeKind::kFloat ||
           kind == TypeKind::kBool)  // operators of numbers are no methods
         no_attribute(callee.var->type, callee.text, range);
+      if (callee.var->type->kind == TypeKind::kTensor) {
+        const Meaning own = function_.resolver().tensor_method(callee.text);
+        check_usable(own, range);
+        if (own.kind != Meaning::Kind::kUnknown) {
+          with_self();
+          return call_sugared({.kind = Sugared::Kind::kMeaning, .meaning = own},
+                              std::move(args), range);
+        }
+      }
       if (block_ == &graph_.top() && find_builtins(callee.text).empty() &&
           Registry::instance().find(callee.text).empty() &&
           !is_renamed(callee.text))
@@ -149,6 +158,10 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
       const Meaning& meaning = callee.meaning;
       if (meaning.kind == Meaning::Kind::kFunction)
         return call_function(*meaning.function, std::move(args), range);
+      if (meaning.kind == Meaning::Kind::kOverloads) {
+        if (callee.var) with_self();
+        return call_overloads(meaning.overloads, args, range);
+      }
       if (meaning.kind == Meaning::Kind::kDispatch) {
         const Meaning& chosen = dispatched(*meaning.dispatch, args, range);
         return call_sugared(
@@ -176,6 +189,7 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
       break;
     }
     case Sugared::Kind::kConstructor:
+    case Sugared::Kind::kSlice:
       break;
     case Sugared::Kind::kClosure:
       fail_at(range, "local functions can only be passed to fork");
@@ -220,6 +234,50 @@ Var* FunctionCompiler::call_function(Function& function,
   Node* node = emit(NodeKind::kCall, range, inputs);
   node->callee = &function;
   return graph_.add_output(node, function.result_type());
+}
+
+// First the one whose types are the arguments' own, then the one that takes
+// them converted.
+Var* FunctionCompiler::call_overloads(const std::vector<Function*>& overloads,
+                                      const std::vector<CallArg>& args,
+                                      const SourceRange& range) {
+  auto takes = [&](Function& function) {
+    const std::vector<Parameter>& params = function.params();
+    size_t position = 0;
+    for (const CallArg& arg : args) {
+      size_t i = position++;
+      if (!arg.keyword.empty()) {
+        i = 0;
+        while (i < params.size() && params[i].name != arg.keyword) ++i;
+      }
+      if (i >= params.size() || !is_subtype(arg.var->type, params[i].type))
+        return false;
+    }
+    return true;
+  };
+  for (Function* function : overloads) {
+    if (!takes(*function)) continue;
+    try {
+      bound(*function, {}, args, range);
+    } catch (const ScriptError&) {
+      continue;
+    }
+    return call_function(*function, args, range);
+  }
+  std::string reasons;
+  for (Function* function : overloads) {
+    try {
+      bound(*function, {}, args, range);
+    } catch (const ScriptError&) {
+      reasons += concat("  \n  ", function->schema(), "\n");
+      continue;
+    }
+    return call_function(*function, args, range);
+  }
+  fail_at(range,
+          "Arguments for call are not valid.\nThe following variants are "
+          "available:\n",
+          reasons, "\nThe original call is");
 }
 
 std::vector<Var*> FunctionCompiler::bound(Function& function,

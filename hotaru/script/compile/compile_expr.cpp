@@ -221,10 +221,17 @@ Var* FunctionCompiler::list(const Expr& expr, TypePtr hint) {
       hint && hint->kind == TypeKind::kList ? hint->item() : nullptr;
   std::vector<Var*> items;
   TypePtr item_type = nullptr;
+  std::vector<CallArg> elements;
   for (const Expr* item : expr.items) {
-    Var* var = value(*item, wanted);
+    if (item->kind == ExprKind::kStarred)
+      spread(value(item->item(0)), item->range, elements);
+    else
+      elements.push_back({value(*item, wanted), {}, item->range});
+  }
+  for (const CallArg& element : elements) {
+    Var* var = element.var;
     if (wanted) {
-      var = as_type(var, wanted, item->range, "List type annotation `List[",
+      var = as_type(var, wanted, element.range, "List type annotation `List[",
                     "]` did not match the types of the given list elements, "
                     "which were unified to ");
     }
@@ -234,8 +241,12 @@ Var* FunctionCompiler::list(const Expr& expr, TypePtr hint) {
     item_type = both ? both : types_.union_of({item_type, var->type});
   }
   if (wanted) item_type = wanted;
-  if (!item_type) item_type = TypeTable::tensor();
-  return emit_value(NodeKind::kList, expr.range, items, types_.list(item_type));
+  const bool untold = !item_type;
+  if (untold) item_type = TypeTable::tensor();
+  Var* made =
+      emit_value(NodeKind::kList, expr.range, items, types_.list(item_type));
+  if (untold) made->producer->index = kEmptyLiteral;
+  return made;
 }
 
 Var* FunctionCompiler::tuple(const Expr& expr, TypePtr hint) {

@@ -182,9 +182,25 @@ class OpMatcher {
     plan_.assign(schema_.arguments.size(), {});
     std::vector<bool> used(args.size(), false);
     size_t next = 0;
+    // The object of a method stands for `self`: x.where(condition, other).
+    size_t self = schema_.arguments.size();
+    if (!args.empty() && args[0].is_self) {
+      for (size_t i = 1; i < schema_.arguments.size(); ++i)
+        if (schema_.arguments[i].name == "self") self = i;
+      if (self < schema_.arguments.size()) {
+        used[0] = true;
+        next = 1;
+      }
+    }
     for (size_t i = 0; i < schema_.arguments.size(); ++i) {
       const Argument& formal = schema_.arguments[i];
       Plan& plan = plan_[i];
+      if (i == self) {
+        plan.args = {args[0].var};
+        if (fits(i, plan)) continue;
+        *why = mismatch(i, plan.args[0]->type);
+        return false;
+      }
       for (size_t k = 0; k < args.size(); ++k) {
         if (args[k].keyword == formal.name) {
           plan.args = {args[k].var};
@@ -322,15 +338,43 @@ class OpMatcher {
     TypePtr actual = plan.args[0]->type;
     if (has_variables(formal)) {
       // A list literal's or tuple's type may serve as a list's.
-      return deduce(types_, formal, actual, false, known_);
+      if (deduce(types_, formal, actual, false, known_)) return true;
+      TypePtr list =
+          convert_ == Convert::kNothing ? nullptr : list_of_tuple(actual);
+      plan.converts = list != nullptr;
+      return list && deduce(types_, formal, list, false, known_);
     }
     if (convertible(actual, formal, plan)) return true;
+    if (is_empty_list(plan.args[0]) && list_type(formal)) return true;
     const ArgType& type = schema_.arguments[i].type;
     TypePtr list =
         formal->kind == TypeKind::kOptional ? formal->item() : formal;
     if (type.list_size > 0 && list->kind == TypeKind::kList)
       return convertible(actual, list->item(), plan);
     return false;
+  }
+
+  /// True for a list, also if it may be None.
+  static bool list_type(TypePtr type) {
+    return type->kind == TypeKind::kList ||
+           (type->kind == TypeKind::kOptional &&
+            type->item()->kind == TypeKind::kList);
+  }
+
+  // True for [] as it stands in the call: it is a list of whatever is wanted.
+  static bool is_empty_list(const Var* var) {
+    return var->name.empty() && var->producer &&
+           var->producer->kind == NodeKind::kList &&
+           var->producer->index == kEmptyLiteral;
+  }
+
+  // The list that a tuple of elements of one type may stand for, or null.
+  TypePtr list_of_tuple(TypePtr tuple) const {
+    if (tuple->kind != TypeKind::kTuple || tuple->items.empty()) return nullptr;
+    TypePtr item = tuple->items[0];
+    for (TypePtr other : tuple->items)
+      item = item ? unify(types_, item, other) : nullptr;
+    return item ? types_.list(item) : nullptr;
   }
 
   bool convertible(TypePtr actual, TypePtr formal, Plan& plan) const {
@@ -388,7 +432,13 @@ class OpMatcher {
     TypePtr list = type->kind == TypeKind::kOptional ? type->item() : type;
     if (plan.rest) return list_of(plan.args, list);
     Var* var = plan.args[0];
-    if (has_variables(type)) return var;
+    if (list_type(type) && is_empty_list(var) && !is_subtype(var->type, type))
+      return list_of({}, list);
+    if (has_variables(type)) {
+      const bool tuple =
+          var->type->kind == TypeKind::kTuple && list->kind == TypeKind::kList;
+      return tuple ? converted(var, substitute(types_, list, known_)) : var;
+    }
     bool scalar_for_list =
         list->kind == TypeKind::kList && var->type->kind != TypeKind::kList &&
         var->type->kind != TypeKind::kTuple && !is_subtype(var->type, type);

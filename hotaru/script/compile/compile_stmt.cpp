@@ -113,6 +113,13 @@ void FunctionCompiler::assign(const Stmt& stmt) {
     }
     return assign_to(first, as_var(meaning, stmt.value->range), nullptr);
   }
+  if (stmt.targets.size() == 1 && first.kind == ExprKind::kName && !declared &&
+      stmt.value->kind == ExprKind::kCall &&
+      is_special(stmt.value->item(0), "slice")) {
+    aliases_[first.text] = {.kind = Sugared::Kind::kSlice,
+                            .slice = slice_call(*stmt.value)};
+    return;
+  }
   if (declared) check_list_annotation(*stmt.value, declared);
   Var* result = value(*stmt.value, hint);
   assignment_ = stmt.range;

@@ -19,17 +19,53 @@ std::optional<int64_t> FunctionCompiler::constant_index(Var* var) const {
   return std::nullopt;
 }
 
-Var* FunctionCompiler::optional_bound(const Expr* expr,
-                                      const SourceRange& range) {
-  return expr ? value(*expr) : none(range);
+bool FunctionCompiler::is_special(const Expr& expr, std::string_view name) {
+  if (expr.kind != ExprKind::kName || lookup(expr.text) ||
+      aliases_.contains(expr.text))
+    return false;
+  const Meaning meaning = function_.resolver().name(expr.text);
+  return meaning.kind == Meaning::Kind::kSpecial && meaning.text == name;
 }
 
-Var* FunctionCompiler::slice_of(Var* base, const Expr& slice,
+FunctionCompiler::Slice FunctionCompiler::slice_call(const Expr& expr) {
+  Slice out = {};
+  const size_t given = expr.items.size() - 1;
+  if (given < 1 || given > 3 || !expr.keywords.empty())
+    fail_at(expr.range, "slice takes one to three arguments");
+  for (size_t i = 0; i < given; ++i) {
+    Var* bound = value(expr.item(i + 1));
+    if (bound->type->kind == TypeKind::kNone) continue;
+    out[given == 1 ? 1 : i] = bound;
+  }
+  return out;
+}
+
+std::optional<FunctionCompiler::Slice> FunctionCompiler::slice_parts(
+    const Expr& index) {
+  if (index.kind == ExprKind::kCall && is_special(index.item(0), "slice"))
+    return slice_call(index);
+  if (index.kind == ExprKind::kName) {
+    const auto alias = aliases_.find(index.text);
+    if (alias != aliases_.end() && alias->second.kind == Sugared::Kind::kSlice)
+      return alias->second.slice;
+  }
+  if (index.kind != ExprKind::kSlice) return {};
+  Slice out = {};
+  for (size_t i = 0; i < 3; ++i) {
+    if (!index.items[i]) continue;
+    Var* bound = value(index.item(i));
+    if (bound->type->kind != TypeKind::kNone) out[i] = bound;
+  }
+  return out;
+}
+
+Var* FunctionCompiler::slice_of(Var* base, const Slice& slice,
                                 const SourceRange& range) {
-  Var* begin = optional_bound(slice.items[0], range);
-  Var* end = optional_bound(slice.items[1], range);
-  Var* step = slice.items[2] ? value(slice.item(2)) : constant(1, range);
-  return builtin("slice", {base, begin, end, step}, range);
+  auto bound = [&](Var* given) { return given ? given : none(range); };
+  return builtin("slice",
+                 {base, bound(slice[0]), bound(slice[1]),
+                  slice[2] ? slice[2] : constant(1, range)},
+                 range);
 }
 
 Var* FunctionCompiler::subscript(const Expr& expr, TypePtr hint) {
@@ -43,7 +79,8 @@ Var* FunctionCompiler::subscript(const Expr& expr, TypePtr hint) {
   const Expr& index = expr.item(1);
   if (base->type->kind == TypeKind::kTuple) return tuple_subscript(expr, base);
   if (is_container(base)) return container_item(expr, base, hint);
-  if (index.kind == ExprKind::kSlice) return slice_of(base, index, expr.range);
+  if (const auto slice = slice_parts(index))
+    return slice_of(base, *slice, expr.range);
   Var* key = value(index);
   if (base->type->kind == TypeKind::kClass) {
     Sugared method = attribute_of(base, "__getitem__", expr.range);
@@ -61,7 +98,8 @@ Var* FunctionCompiler::tuple_subscript(const Expr& expr, Var* base) {
     node->index = at;
     return graph_.add_output(node, types[size_t(at)]);
   };
-  if (index.kind != ExprKind::kSlice) {
+  const std::optional<Slice> slice = slice_parts(index);
+  if (!slice) {
     std::optional<int64_t> at = constant_index(value(index));
     if (!at)
       fail_at(index.range, "a tuple's index must be known while compiling");
@@ -74,8 +112,8 @@ Var* FunctionCompiler::tuple_subscript(const Expr& expr, Var* base) {
   }
   std::optional<int64_t> bounds[3];
   for (size_t i = 0; i < 3; ++i) {
-    if (!index.items[i]) continue;
-    std::optional<int64_t> bound = constant_index(value(index.item(i)));
+    if (!(*slice)[i]) continue;
+    std::optional<int64_t> bound = constant_index((*slice)[i]);
     if (!bound)
       fail_at(index.range, "a tuple's slice must be known while compiling");
     bounds[i] = *bound < 0 && i < 2 ? *bound + count : *bound;
@@ -130,24 +168,28 @@ Var* FunctionCompiler::tensor_view(const Expr& expr, Var* base,
   }
   Var* view = base;
   std::vector<std::pair<int64_t, Var*>> tensors;
+  auto is_ellipsis = [this](const Expr& part) {
+    return part.kind == ExprKind::kEllipsis || is_special(part, "Ellipsis");
+  };
   // After "..." dimensions count from the end: -dim are still to come.
   int64_t dim = 0;
   bool from_end = false;
   for (size_t i = 0; i < parts.size(); ++i) {
     const Expr& part = *parts[i];
     Var* at = constant(dim, part.range);
-    if (part.kind == ExprKind::kEllipsis) {
+    if (is_ellipsis(part)) {
       int64_t rest = 0;
       for (size_t j = i + 1; j < parts.size(); ++j) {
         rest += parts[j]->kind != ExprKind::kNone;
-        if (parts[j]->kind == ExprKind::kEllipsis)
+        if (is_ellipsis(*parts[j]))
           fail_at(parts[j]->range, "only one '...' is allowed");
       }
       dim = -rest;
       from_end = true;
       continue;
     }
-    Var* index = part.kind == ExprKind::kSlice ? nullptr : value(part);
+    const std::optional<Slice> slice = slice_parts(part);
+    Var* index = slice ? nullptr : value(part);
     if (index && index->type->kind == TypeKind::kNone) {
       view = builtin("unsqueeze",
                      {view, from_end ? constant(dim - 1, range) : at}, range);
@@ -155,11 +197,14 @@ Var* FunctionCompiler::tensor_view(const Expr& expr, Var* base,
       continue;
     }
     if (!index) {  // a slice
-      Var* begin = optional_bound(part.items[0], part.range);
-      Var* end = optional_bound(part.items[1], part.range);
-      Var* step = part.items[2] ? value(part.item(2)) : constant(1, part.range);
-      if (part.items[0] || part.items[1] || part.items[2])
-        view = builtin("slice", {view, at, begin, end, step}, part.range);
+      const auto& [begin, end, step] = *slice;
+      auto bound = [&](Var* given) { return given ? given : none(part.range); };
+      if (begin || end || step) {
+        view = builtin("slice",
+                       {view, at, bound(begin), bound(end),
+                        step ? step : constant(1, part.range)},
+                       part.range);
+      }
       ++dim;
       continue;
     }

@@ -210,6 +210,23 @@ Var* FunctionCompiler::converted(Var* var, TypePtr type,
   if (wanted->kind == TypeKind::kTuple && var->type->kind == TypeKind::kTuple &&
       var->type->items == wanted->items)
     return cast(var, wanted, range);
+  if (wanted->kind == TypeKind::kTuple && var->type->kind == TypeKind::kTuple &&
+      var->type->items.size() == wanted->items.size()) {
+    // Numbers of item() and the like become those that are declared.
+    for (size_t i = 0; i < wanted->items.size(); ++i) {
+      const bool number = var->type->items[i]->kind == TypeKind::kNumber;
+      if (!number && !is_subtype(var->type->items[i], wanted->items[i]))
+        return nullptr;
+    }
+    std::vector<Var*> items;
+    Node* unpack = emit(NodeKind::kTupleUnpack, range, {var});
+    for (size_t i = 0; i < wanted->items.size(); ++i) {
+      Var* item = graph_.add_output(unpack, var->type->items[i]);
+      items.push_back(converted(item, wanted->items[i], range));
+      if (!items.back()) return nullptr;
+    }
+    return emit_value(NodeKind::kTuple, range, items, wanted);
+  }
   return nullptr;
 }
 

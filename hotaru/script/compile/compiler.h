@@ -1,6 +1,7 @@
 // Syntax tree to graph, for one function at a time.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -27,6 +28,7 @@ struct Sugared {
     kModuleMethod,   // self.text of an interface, found when it runs
     kConstructor,    // meaning.type's __new__
     kClosure,        // a nested def
+    kSlice,          // slice(begin, end, step)
   };
   Kind kind = Kind::kVar;
   Var* var = nullptr;
@@ -34,10 +36,15 @@ struct Sugared {
   std::string text = {};
   Meaning meaning = {};
   const Def* closure = nullptr;
+  /// Begin, end and step of a kSlice; null where there is none.
+  std::array<Var*, 3> slice = {};
 };
 
 /// Name in messages: "function", "builtin"; empty for types and the like.
 std::string_view kind_of(const Sugared& sugared);
+
+/// Mark of the node of a [] whose elements' type nothing tells.
+constexpr int64_t kEmptyLiteral = 1;
 
 /// Throws ScriptError where a list stands for something else by annotation.
 void check_list_annotation(const Expr& expr, TypePtr type);
@@ -53,6 +60,8 @@ struct CallArg {
   Var* var = nullptr;
   std::string_view keyword;  // empty: positional
   SourceRange range;
+  /// Object of a method: the parameter `self`, wherever it stands.
+  bool is_self = false;
 };
 
 /// Names whose type is known better where a condition holds.
@@ -235,14 +244,21 @@ class FunctionCompiler {
   // Subscripts (compile_subscript.cpp).
   Var* subscript(const Expr& expr, TypePtr hint);
   Var* tuple_subscript(const Expr& expr, Var* base);
-  Var* slice_of(Var* base, const Expr& slice, const SourceRange& range);
+  using Slice = std::array<Var*, 3>;
+  Var* slice_of(Var* base, const Slice& slice, const SourceRange& range);
+  /// Begin, end and step of `1:2`, `slice(1, 2)` or a name of such; nothing for
+  /// other indices.
+  std::optional<Slice> slice_parts(const Expr& index);
+  Slice slice_call(const Expr& expr);
+  /// A name that the program has not given to something else means this
+  /// syntax of the language.
+  bool is_special(const Expr& expr, std::string_view name);
   Var* tensor_subscript(const Expr& expr, Var* base);
   /// Null for no indices.
   Var* index_list(const std::vector<Var*>& indices, const SourceRange& range);
   /// Applies ints, slices, None and ... as views; index tensors are left in
   /// `indices`, padded with None.
   Var* tensor_view(const Expr& expr, Var* base, std::vector<Var*>* indices);
-  Var* optional_bound(const Expr* expr, const SourceRange& range);
   std::optional<int64_t> constant_index(Var* var) const;
 
   // Calls (compile_call.cpp).
@@ -254,6 +270,9 @@ class FunctionCompiler {
                     const SourceRange& range);
   Var* call_function(Function& function, std::vector<CallArg> args,
                      const SourceRange& range);
+  Var* call_overloads(const std::vector<Function*>& overloads,
+                      const std::vector<CallArg>& args,
+                      const SourceRange& range);
   /// The arguments in the order of the function's parameters, defaults
   /// included. `inputs` holds the first ones, which no argument names.
   std::vector<Var*> bound(Function& function, std::vector<Var*> inputs,

@@ -68,7 +68,9 @@ constexpr std::pair<std::string_view, DType> kDTypes[] = {
 // Memory formats and layouts, by PyTorch's numbers.
 constexpr std::pair<std::string_view, int64_t> kIntegers[] = {
     {"contiguous_format", 0}, {"preserve_format", 1}, {"channels_last", 2},
-    {"channels_last_3d", 3},  {"strided", 0},
+    {"channels_last_3d", 3},  {"strided", 0},         {"sparse_coo", 1},
+    {"sparse_csr", 2},        {"_mkldnn", 3},         {"sparse_csc", 4},
+    {"sparse_bsr", 5},        {"sparse_bsc", 6},      {"jagged", 7},
 };
 
 template <class List>

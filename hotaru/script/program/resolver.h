@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hotaru/core/value.h"
 #include "hotaru/script/types/type.h"
@@ -23,10 +24,11 @@ struct Meaning {
     kConstants,  // the archive's table of constants
     kValue,      // value
     kFunction,
-    kType,      // a class or other type
-    kGeneric,   // text: a type that takes types, "List"
-    kDispatch,  // one of two functions, by a flag known while compiling
-    kError,     // text: why the name cannot be used
+    kType,       // a class or other type
+    kGeneric,    // text: a type that takes types, "List"
+    kDispatch,   // one of two functions, by a flag known while compiling
+    kOverloads,  // several functions: the first that takes the arguments
+    kError,      // text: why the name cannot be used
   };
   Kind kind = Kind::kUnknown;
   std::string text = {};
@@ -34,6 +36,7 @@ struct Meaning {
   Function* function = nullptr;
   TypePtr type = nullptr;
   std::shared_ptr<const Dispatch> dispatch = {};
+  std::vector<Function*> overloads = {};
   /// Knowledge of a kNamespace that the resolver itself wants again.
   std::shared_ptr<void> host = {};
 };
@@ -58,6 +61,9 @@ class Resolver {
   /// An attribute of a kNamespace.
   virtual Meaning attribute(const Meaning& parent,
                             std::string_view name) const = 0;
+  /// A function that a method of tensors is, whose operator of the same name
+  /// does something else; kUnknown for all others.
+  virtual Meaning tensor_method(std::string_view /*name*/) const { return {}; }
   /// From now on only what was asked before is asked again, so that the place
   /// that the names come from can be let go.
   virtual void settle() {}

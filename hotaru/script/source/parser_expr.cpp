@@ -340,6 +340,13 @@ const Expr* Parser::list() {
   SourceRange begin = take().range;
   Exprs items;
   while (!at("]")) {
+    if (at("*")) {
+      const SourceRange star = take().range;
+      const Expr* value = expression();
+      items.push_back(make(ExprKind::kStarred, since(star), {value}));
+      if (!accept(",")) break;
+      continue;
+    }
     items.push_back(expression());
     if (at("for"))
       return comprehension(ExprKind::kListComp, begin, std::move(items), "]");

@@ -62,6 +62,10 @@ class PythonResolver : public script::ArchiveResolver {
     if (!parent.host) return ArchiveResolver::attribute(parent, name);
     return ask(static_cast<const Held*>(parent.host.get()), name);
   }
+  Meaning tensor_method(std::string_view name) const override {
+    // A dot: no name of a program.
+    return ask(nullptr, concat("Tensor.", name));
+  }
   void settle() override {
     if (remembers_) resolve_.clear();
   }
@@ -259,6 +263,12 @@ Meaning to_meaning(CompilationUnit& unit, nb::handle tuple) {
             .function = nb::cast<ScriptFunction&>(tuple[1]).function};
   if (kind == "type")
     return {.kind = Kind::kType, .type = nb::cast<ScriptType&>(tuple[1]).type};
+  if (kind == "overloads") {
+    Meaning out = {.kind = Kind::kOverloads};
+    for (const nb::handle function : nb::object(tuple[1]))
+      out.overloads.push_back(nb::cast<ScriptFunction&>(function).function);
+    return out;
+  }
   HOTARU_CHECK(kind == "dispatch", "unknown kind of name '", kind, "'");
   auto dispatch = std::make_shared<script::Dispatch>();
   dispatch->argument = text(tuple, 1);
