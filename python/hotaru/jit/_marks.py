@@ -54,15 +54,37 @@ def _marked(function, mark: str):
 def _overload(func: Callable) -> Callable:
     """Declares a signature of the function of that name which is defined next.
 
-    Python calls the definition, whose own signature is what is compiled: where
-    that says too little, compiling it fails and names the argument.
+    Python calls the definition. Compiled code has it once for each signature,
+    and calls the first one that takes its arguments.
     """
+    key = func.__module__, func.__qualname__
+    _overloads.setdefault(key, []).append(func)
     return func
 
 
 def _overload_method(func: Callable) -> Callable:
     """The same for methods."""
-    return func
+    return _overload(func)
+
+
+# Declared signatures, by module and qualified name, of functions that no
+# program has used yet.
+_overloads: dict = {}
+_DECLARED = "_hotaru_overloads"
+
+
+def overloads_of(function) -> list:
+    """The signatures that were declared for a function, as functions."""
+    known = getattr(function, _DECLARED, None)
+    if known is None:
+        key = function.__module__, function.__qualname__
+        known = _overloads.get(key, [])
+        if not known or function in known:
+            return []
+        # The name may be used again, for another function.
+        del _overloads[key]
+        setattr(function, _DECLARED, known)
+    return known
 
 
 def export(fn: Callable) -> Callable:

@@ -26,6 +26,7 @@ from .._own_names import is_own
 from ..nn import Module
 from . import _async, _marks
 from ._library import functional as _functional
+from ._library import sparse as _sparse
 from ._library import torch_level as _torch_level
 from ._library import uniques as _uniques
 from ._operators import is_class_namespace, is_overloaded, overload_of, own_class_name
@@ -104,6 +105,9 @@ _SPECIALS = {
     id(_torch_level._begin_range): ("builtin", "profiler::_record_function_enter_new"),
     id(_torch_level._end_range): ("builtin", "profiler::_record_function_exit"),
     id(warnings.warn): ("builtin", "warn"),
+    id(slice): ("special", "slice"),
+    id(...): ("special", "Ellipsis"),
+    id(hotaru.autograd.grad): ("builtin", "grad"),
 }
 
 # Memory formats and layouts are numbers to the language.
@@ -113,9 +117,17 @@ _NUMBERS = {
     "channels_last": 2,
     "channels_last_3d": 3,
     "strided": 0,
+    "sparse_coo": 1,
+    "sparse_csr": 2,
+    "sparse_csc": 4,
+    "sparse_bsr": 5,
+    "sparse_bsc": 6,
+    "jagged": 7,
 }
 
 _OPERATOR = type(hotaru.ops.relu)
+# Methods of tensors that are functions, where the operator is something else.
+_METHODS = frozenset({"lu", "stft", "unique", "unique_consecutive"})
 # Names in the sources that are put together here.
 _GENERATED = {
     "__unchecked_cast": ("special", "unchecked_cast"),
@@ -174,6 +186,8 @@ class Resolver:
             return self._attribute(parent, name)
         if name in _GENERATED:
             return _GENERATED[name]
+        if name.startswith("Tensor."):
+            return self._method(name.removeprefix("Tensor."))
         if name in self._names:
             value = self._names[name]
         elif hasattr(builtins, name):
@@ -198,6 +212,15 @@ class Resolver:
                 return ("builtin", name)
             return UNKNOWN
         return self.meaning(value, name, parent)
+
+    def _method(self, name: str) -> tuple:
+        """A method of tensors that is no operator of its name."""
+        found = _torch_level.METHODS.get(name) or _sparse.METHODS.get(name)
+        if found is not None:
+            return ("function", self._scripter.function(found))
+        if name not in _METHODS:
+            return UNKNOWN
+        return self._function(getattr(hotaru, name), name, hotaru)
 
     def meaning(self, value, name: str, parent=None) -> tuple:
         """Tells what a value that the program calls `name` means."""
@@ -292,6 +315,9 @@ class Resolver:
             function.args or function.keywords
         ):
             function = function.func
+        replacement = _elsewhere(function)
+        if replacement is not None:
+            return ("function", self._scripter.function(replacement))
         scope, real_name = _home(function) or (None, name)
         if scope is None and parent is not None and _is_ours(parent):
             scope = parent
@@ -303,6 +329,12 @@ class Resolver:
             by_flag = _functional.BY_FLAG.get(real_name, by_flag)
         if scope is hotaru:
             by_flag = _uniques.BY_FLAG.get(real_name, by_flag)
+            overloads = _torch_level.OVERLOADS.get(real_name) or _sparse.OVERLOADS.get(
+                real_name
+            )
+            if overloads:
+                compiled = [self._scripter.function(f) for f in overloads]
+                return ("overloads", compiled)
         if by_flag is not None:
             return self._dispatched(by_flag)
         op = getattr(function, "op", function)  # torch.ops.hotaru.name
@@ -326,6 +358,9 @@ class Resolver:
             return ("builtin", f"linalg_{real_name}")
         wrapped = inspect.unwrap(function)
         if inspect.isfunction(wrapped):
+            overloads = self._scripter.overloads(wrapped)
+            if overloads:
+                return ("overloads", overloads)
             return ("function", self._scripter.function(wrapped))
         if inspect.isbuiltin(function) or not _is_ours(function):
             return (
@@ -355,6 +390,18 @@ class Resolver:
 _OF_TENSORS_ONLY = frozenset(
     {"dist", "exp2", "hypot", "isclose", "lcm", "nextafter", "prod"}
 )
+
+
+def _elsewhere(function):
+    """A counterpart of a function of a module that is imported late."""
+    if not _is_ours(function):
+        return None
+    module, name = function.__module__, getattr(function, "__name__", "")
+    if name == "mm" and ".sparse" in module:
+        return _sparse.mm
+    if name == "pad_sequence" and module.endswith(".rnn"):
+        return _functional.pad_sequence
+    return None
 
 
 def _named(kind: str, table: dict, value) -> tuple | None:

@@ -120,6 +120,12 @@ def _script_function(function) -> ScriptFunction:
             f"the bound method {function.__qualname__!r} cannot be compiled "
             "alone; compile the module that it belongs to"
         )
+    if _marks.overloads_of(inspect.unwrap(function)):
+        raise RuntimeError(
+            f"Function {function.__qualname__} cannot be directly compiled "
+            "because it is overloaded. It must be used in a context of a "
+            "function where its inputs can determine which overload to call."
+        )
     compiled = SCRIPTER.function(inspect.unwrap(function))
     try:
         compiled._compile()

@@ -11,6 +11,7 @@ from .._own_names import is_own
 from .._utils import typename
 from ..nn.modules._arguments import LayerFunction, weight_and_bias
 from . import _marks
+from ._attribute_types import class_of, type_of
 from ._compilation_unit import check_new, define_text
 from ._instance_annotations import warn_of_annotations
 from ._library import modules as _modules
@@ -290,9 +291,9 @@ class _Members:
                 _UNIT.type_of(value)
                 self.constants[name] = value
                 return
-            known = known or self._annotated(name) or _type_of(value)
+            known = known or self._annotated(name) or type_of(value)
         except (TypeError, RuntimeError):
-            known = _class_of(value)  # an error only if the program uses it
+            known = class_of(value)  # an error only if the program uses it
         if known is None:
             self._fail(name, value)
         else:
@@ -323,24 +324,6 @@ class _Members:
         )
 
 
-def _type_of(value):
-    """The type of a value; None for empty containers, which don't tell."""
-    if isinstance(value, (list, dict)) and not value:
-        return None
-    return _UNIT.type_of(value)
-
-
-def _class_of(value):
-    """The type of an object whose class can be compiled, or None."""
-    module = type(value).__module__
-    if module == "builtins" or is_own(module):
-        return None
-    try:
-        return SCRIPTER.class_type(type(value))
-    except (OSError, RuntimeError, TypeError, ValueError):
-        return None
-
-
 class _Methods:
     """Finds the methods of one class when the compiler first needs them.
 
@@ -356,6 +339,7 @@ class _Methods:
         self._defined: dict = {}
         self._bound = dict(_own_methods(module))
         self._homes: dict = {}  # the class and function of each method
+        self._overloaded: dict = {}
         self._hooks: dict = {}
         # Methods that the module was given as source; all of them are compiled.
         self._from_text: list = []
@@ -439,6 +423,9 @@ class _Methods:
             return Resolver({}, SCRIPTER).meaning(found.__func__, name)
         if isinstance(found, LayerFunction):
             return Resolver({}, SCRIPTER).meaning(found.fget(None), name)
+        overloads = self._overloads(name, found)
+        if overloads:
+            return ("overloads", overloads)
         method = self._define(name)
         if method is not None:
             return ("function", method)
@@ -448,6 +435,22 @@ class _Methods:
                 return Resolver({}, SCRIPTER).meaning(value, name)
             return ("error", _unusable(self._python, name, value.type))
         return ("unknown",)
+
+    def _overloads(self, name: str, found) -> list:
+        """The method once for each signature that is declared for it."""
+        declared = inspect.isfunction(found) and _marks.overloads_of(found)
+        if declared and name not in self._overloaded:
+            self._overloaded[name] = []
+            for i, one in enumerate(declared):
+                own = f"{name}__{i}"
+                method = SCRIPTER.define_overload(
+                    one, found, f"{self._cls.name}.{own}", self._cls
+                )
+                self._homes[own] = (_home(self._python, name), found)
+                self._defined[own] = method
+                self._cls.add_method(own, method)
+                self._overloaded[name].append(method)
+        return self._overloaded.get(name, [])
 
     def _load_super(self, name: str, method: str, cls: str) -> tuple:
         python = self._python

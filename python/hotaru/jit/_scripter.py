@@ -16,7 +16,14 @@ from ._dataclasses import defaults_of_dataclass, is_made, methods_of_dataclass
 from ._operators import NAMES, signature_of
 from ._packaged import module_of
 from ._resolve import Foreign, Resolver
-from ._source import defaults_of, module_names, source_of, surroundings, type_comment
+from ._source import (
+    defaults_of,
+    module_names,
+    source_of,
+    surroundings,
+    type_comment,
+    with_signature,
+)
 from .frontend import NotSupportedError
 
 # The classes and functions of one process, in which they can call each other.
@@ -40,6 +47,7 @@ class Scripter:
         self.unit = unit
         self._functions: dict = {}
         self._classes: dict = {}
+        self._overloads: dict = {}
         # The last such error of a function that another one calls.
         self.not_supported: NotSupportedError | None = None
 
@@ -70,6 +78,60 @@ class Scripter:
         try:
             return self.unit.define_function(*place, name, resolver, defaults, owner)
         except RuntimeError as error:  # names are looked up later
+            raise NotSupportedError(str(error)) from None
+
+    def overloads(self, function) -> list[ScriptFunction]:
+        """The function once for each signature that is declared for it."""
+        declared = _marks.overloads_of(function)
+        if declared and function not in self._overloads:
+            name = _qualified_name(function)
+            self._overloads[function] = [
+                self.define_overload(one, function, f"{name}__{i}")
+                for i, one in enumerate(declared)
+            ]
+        return self._overloads.get(function, [])
+
+    def define_overload(
+        self, declared, function, name: str, owner=None
+    ) -> ScriptFunction:
+        """Parses a function with the signature of another one."""
+        _check_parameters(declared)
+        names = {**surroundings(function), **surroundings(declared)}
+        if owner is None:
+            names[function.__name__] = function
+        header = []
+        keywords = False
+        given = inspect.signature(declared).parameters
+        # Parameters that only the definition has keep their defaults.
+        rest = {
+            name: p
+            for name, p in inspect.signature(function).parameters.items()
+            if name not in given and p.default is not p.empty
+        }
+        for p in (*given.values(), *rest.values()):
+            if p.kind is p.KEYWORD_ONLY and not keywords:
+                header.append("*")
+                keywords = True
+            typed = p.annotation is not p.empty
+            text = f": {_type_text(p.annotation, names)}" if typed else ""
+            header.append(p.name + text)
+        result = declared.__annotations__.get("return", inspect.Parameter.empty)
+        typed = "return" in declared.__annotations__
+        arrow = f" -> {_type_text(result, names)}" if typed else ""
+        source = with_signature(
+            function,
+            f"def {function.__name__}({', '.join(header)}){arrow}:\n",
+            declared,
+        )
+        resolver = Resolver(names, self, function.__name__)
+        defaults = _defaults(function, source)
+        fitting = _fitting(
+            {k: v for k, v in defaults.items() if k not in rest}, declared
+        )
+        defaults = {**fitting, **{k: defaults[k] for k in rest}}
+        try:
+            return self.unit.define_function(*source, name, resolver, defaults, owner)
+        except RuntimeError as error:
             raise NotSupportedError(str(error)) from None
 
     def define_text(
@@ -109,6 +171,9 @@ class Scripter:
             else f"{p.name}: {_type_text(annotations[p.name], names)}"
             for p in parameters
         ]
+        by_name = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+        if by_name:
+            header.insert(len(parameters) - len(by_name), "*")
         result, comment = "Tensor", None
         if "return" in annotations:
             result = _type_text(annotations["return"], names)
@@ -129,7 +194,7 @@ class Scripter:
             )
         text = f"def {function.__name__}({', '.join(header)})"
         text += f":\n    # type: {comment[0]}\n" if comment else f" -> {result}:\n"
-        names["__function"] = Foreign(function)
+        names["__function"] = Foreign(_by_position(function, by_name))
         resolver = Resolver(names, self)
         return self.unit.define_function(
             f"{text}    {body}\n",
@@ -357,6 +422,42 @@ def _defaults(function, source) -> dict:
                 f'  File "{source.file}", line {source.line}'
             ) from None
     return defaults
+
+
+def _by_position(function, by_name: list):
+    """The function, with its last arguments, of these names, by position."""
+    if not by_name:
+        return function
+    count = len(by_name)
+
+    def called(*args):
+        return function(*args[:-count], **dict(zip(by_name, args[-count:])))
+
+    return called
+
+
+def _fitting(defaults: dict, declared) -> dict:
+    """The defaults that are of the declared types: others are not for it."""
+    comment = None if declared.__annotations__ else type_comment(declared)
+    if comment:
+        return {k: v for k, v in defaults.items() if v is not None}
+    out = {}
+    for name, value in defaults.items():
+        wanted = declared.__annotations__.get(name, hotaru.Tensor)
+        text = wanted if isinstance(wanted, str) else str(wanted)
+        if value is None:
+            fits = wanted in (None, type(None)) or "None" in text
+            fits = fits or "Optional" in text
+        elif isinstance(wanted, type):
+            kinds = (int, float) if wanted is float else (wanted,)
+            fits = isinstance(value, kinds) and (
+                wanted is bool or not isinstance(value, bool)
+            )
+        else:
+            fits = type(value).__name__ in text.lower()
+        if fits:
+            out[name] = value
+    return out
 
 
 def _is_mutable(value) -> bool:

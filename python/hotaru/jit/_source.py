@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from typing import NamedTuple
@@ -33,6 +34,26 @@ def source_of(function) -> SourceText:
             "compilation, make sure original .py files are available."
         ) from error
     return SourceText("".join(_dedented(lines)), file, max(line, 1))
+
+
+def with_signature(function, header: str, declared) -> SourceText:
+    """The text of a function behind another header, `def f(...) -> T:`.
+
+    `declared` has the signature, as a comment if its header says no types.
+    """
+    source = source_of(function)
+    first = ast.parse(source.text).body[0].body[0]
+    lines = source.text.splitlines(keepends=True)[first.lineno - 1 :]
+    encoded = lines[0].encode()
+    indent = first.col_offset
+    if encoded[:indent].strip():  # all in one line
+        lines[0] = " " * 4 + encoded[indent:].decode()
+        indent = 4
+    comment = type_comment(declared)
+    if comment and not declared.__annotations__:
+        header += f"{' ' * indent}# type: {comment[0]}\n"
+    line = source.line + first.lineno - 1 - header.count("\n")
+    return SourceText(header + "".join(lines), source.file, max(line, 1))
 
 
 _SIGNATURE = re.compile(r"^\s*#\s*type:\s*(\(.*\)\s*->\s*(.+?))\s*$", re.M)

@@ -6,7 +6,11 @@ from __future__ import annotations
 
 import hotaru as torch
 from hotaru import Tensor
-from hotaru.jit.annotations import BroadcastingList2, BroadcastingList3
+from hotaru.jit.annotations import (
+    BroadcastingList1,
+    BroadcastingList2,
+    BroadcastingList3,
+)
 
 
 def normalize(
@@ -93,6 +97,106 @@ def _fractional_max_pool3d(
     return fractional_max_pool3d_with_indices(
         input, kernel_size, output_size, output_ratio, True, _random_samples
     )[0]
+
+
+def _unpooled_size(
+    input: Tensor,
+    axes: int,
+    kernel_size: list[int],
+    stride: list[int],
+    padding: list[int],
+    output_size: list[int] | None,
+) -> list[int]:
+    default: list[int] = []
+    for i in range(axes):
+        steps = (input.size(i - axes) - 1) * stride[i]
+        default.append(steps + kernel_size[i] - 2 * padding[i])
+    if output_size is None:
+        return default
+    wanted = output_size[2:] if len(output_size) == axes + 2 else output_size
+    if len(wanted) != axes:
+        raise ValueError(
+            f"output_size should be a sequence containing {axes} or {axes + 2} "
+            f"elements, but it has a length of '{len(wanted)}'"
+        )
+    for i in range(axes):
+        least, most = default[i] - stride[i], default[i] + stride[i]
+        if not least < wanted[i] < most:
+            raise ValueError(
+                f'invalid output_size "{wanted}" (dim {i} must be between '
+                f"{least} and {most})"
+            )
+    return wanted
+
+
+def max_unpool1d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: BroadcastingList1[int],
+    stride: BroadcastingList1[int] | None = None,
+    padding: BroadcastingList1[int] = (0,),
+    output_size: list[int] | None = None,
+) -> Tensor:
+    steps = kernel_size if stride is None else stride
+    size = _unpooled_size(input, 1, kernel_size, steps, padding, output_size)
+    out = torch.ops.max_unpool2d(
+        input.unsqueeze(-1), indices.unsqueeze(-1), [size[0], 1]
+    )
+    return out.squeeze(-1)
+
+
+def max_unpool2d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: BroadcastingList2[int],
+    stride: BroadcastingList2[int] | None = None,
+    padding: BroadcastingList2[int] = (0, 0),
+    output_size: list[int] | None = None,
+) -> Tensor:
+    steps = kernel_size if stride is None else stride
+    size = _unpooled_size(input, 2, kernel_size, steps, padding, output_size)
+    return torch.ops.max_unpool2d(input, indices, size)
+
+
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: BroadcastingList3[int],
+    stride: BroadcastingList3[int] | None = None,
+    padding: BroadcastingList3[int] = (0, 0, 0),
+    output_size: list[int] | None = None,
+) -> Tensor:
+    steps = kernel_size if stride is None else stride
+    size = _unpooled_size(input, 3, kernel_size, steps, padding, output_size)
+    return torch.ops.max_unpool3d(input, indices, size, steps, padding)
+
+
+def pad_sequence(
+    sequences: list[Tensor],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Tensor:
+    """Compiles `nn.utils.rnn.pad_sequence`."""
+    if padding_side != "left" and padding_side != "right":
+        raise RuntimeError(
+            f"Expected padding_side to be one of left or right, but got {padding_side}."
+        )
+    if len(sequences) == 0:
+        raise RuntimeError("received an empty list of sequences")
+    longest = 0
+    for sequence in sequences:
+        longest = max(longest, sequence.size(0))
+    rows: list[Tensor] = []
+    for sequence in sequences:
+        missing = longest - sequence.size(0)
+        if missing > 0:
+            pads = [0, 0] * (sequence.dim() - 1)
+            pads += [missing, 0] if padding_side == "left" else [0, missing]
+            rows.append(torch.ops.pad(sequence, pads, "constant", padding_value))
+        else:
+            rows.append(sequence)
+    return torch.stack(rows, 0 if batch_first else 1)
 
 
 #: Functions chosen by a flag: its name and place, and the two functions.

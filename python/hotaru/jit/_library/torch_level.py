@@ -8,6 +8,7 @@ import hotaru as torch
 from hotaru import Tensor
 
 from ..._own_names import is_own
+from ..annotations import BroadcastingList1
 
 
 class _NoGrad:
@@ -142,6 +143,103 @@ def stft(
         return_complex=return_complex,
         align_to_window=align_to_window,
     )
+
+
+def _assert(condition: Any, message: str) -> None:
+    if isinstance(condition, Tensor):
+        assert bool(condition), message
+    else:
+        assert isinstance(condition, bool), "_assert: neither bool nor Tensor"
+        assert condition, message
+
+
+def cdist(
+    x1: Tensor,
+    x2: Tensor,
+    p: float = 2.0,
+    compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
+) -> Tensor:
+    if compute_mode == "use_mm_for_euclid_dist_if_necessary":
+        return torch.ops.cdist(x1, x2, p, 0)
+    if compute_mode == "use_mm_for_euclid_dist":
+        return torch.ops.cdist(x1, x2, p, 1)
+    if compute_mode == "donot_use_mm_for_euclid_dist":
+        return torch.ops.cdist(x1, x2, p, 2)
+    raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+
+
+def norm(
+    input: Tensor,
+    p: Any = "fro",
+    dim: BroadcastingList1[int] | None = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: int | None = None,
+) -> Tensor:
+    order = 2.0
+    if isinstance(p, str):
+        if p != "fro":
+            dims: list[int] = []
+            if dim is not None:
+                dims = dim
+            else:
+                for i in range(input.dim()):
+                    dims.append(i)
+            made = torch.ops.linalg_matrix_norm(input, p, dims, keepdim, dtype=dtype)
+            if out is not None:
+                return out.resize_(made.size()).copy_(made)
+            return made
+    elif isinstance(p, float):
+        order = p
+    elif isinstance(p, int):
+        order = float(p)
+    else:
+        assert p is None, "norm: p is neither a number nor a string"
+    made = torch.ops.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype)
+    if out is not None:
+        return out.resize_(made.size()).copy_(made)
+    return made
+
+
+def _atleast_1d(tensor: Tensor) -> Tensor:
+    return torch.ops.atleast_1d(tensor)
+
+
+def _atleast_1d_each(tensors: list[Tensor]) -> list[Tensor]:
+    return [torch.ops.atleast_1d(t) for t in tensors]
+
+
+def _atleast_2d(tensor: Tensor) -> Tensor:
+    return torch.ops.atleast_2d(tensor)
+
+
+def _atleast_2d_each(tensors: list[Tensor]) -> list[Tensor]:
+    return [torch.ops.atleast_2d(t) for t in tensors]
+
+
+def _atleast_3d(tensor: Tensor) -> Tensor:
+    return torch.ops.atleast_3d(tensor)
+
+
+def _atleast_3d_each(tensors: list[Tensor]) -> list[Tensor]:
+    return [torch.ops.atleast_3d(t) for t in tensors]
+
+
+def _chalf(self: Tensor, *, memory_format: int | None = None) -> Tensor:
+    return torch.ops.to(
+        self, torch.complex32, False, False, memory_format=memory_format
+    )
+
+
+#: Methods of tensors that are no operators.
+METHODS = {"chalf": _chalf}
+
+#: Functions whose results depend on the types of their arguments.
+OVERLOADS = {
+    "atleast_1d": (_atleast_1d, _atleast_1d_each),
+    "atleast_2d": (_atleast_2d, _atleast_2d_each),
+    "atleast_3d": (_atleast_3d, _atleast_3d_each),
+}
 
 
 def _check(cond: bool, message: str = "") -> None:

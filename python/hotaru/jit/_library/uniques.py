@@ -1,4 +1,4 @@
-"""`torch.unique` and `unique_consecutive` as compiled code sees them.
+"""`torch.unique`, `unique_consecutive` and `lu` as compiled code sees them.
 
 What they return is a matter of two flags, so each is four functions, which
 get every argument but the flags.
@@ -60,9 +60,20 @@ def _runs_values(input: Tensor, dim: int | None = None) -> Tensor:
     return torch.ops.unique_consecutive(input, False, False, dim)[0]
 
 
+def _lu(A: Tensor, pivot: bool = True) -> tuple[Tensor, Tensor]:
+    found = torch.linalg.lu_factor(A, pivot=pivot)
+    return found[0], found[1]
+
+
+def _lu_infos(A: Tensor, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]:
+    found = torch.linalg.lu_factor_ex(A, pivot=pivot)
+    return found[0], found[1], found[2]
+
+
 #: As `functional.BY_FLAG`, a flag within a flag: the inner one's place is that
 #: among the arguments which are left.
 BY_FLAG = {
+    "lu": ("get_infos", 2, _lu_infos, _lu),
     "unique": (
         "return_inverse",
         2,
