@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hotaru.jit.annotations import Dict, List, Optional, Tuple, Union
 
 import hotaru as torch
@@ -76,3 +77,82 @@ def test_stft_is_the_one_that_eager_code_takes():
         got = torch.jit.script(f)(x, w)
         assert got.shape[1] == frames
         assert torch.allclose(got, f(x, w))
+
+
+@torch.jit._overload
+def parts(x: torch.Tensor, w: None = None) -> torch.Tensor:
+    pass
+
+
+@torch.jit._overload
+def parts(  # noqa: F811
+    x: torch.Tensor, w: torch.Tensor
+) -> Tuple[torch.Tensor, torch.Tensor]:
+    pass
+
+
+def parts(x, w=None):  # noqa: F811
+    # The types are those of the declarations.
+    if w is None:
+        return x
+    return x, w
+
+
+@torch.jit._overload
+def kind(x):
+    # type: (int) -> int
+    pass
+
+
+@torch.jit._overload
+def kind(x):  # noqa: F811
+    # type: (str) -> str
+    pass
+
+
+def kind(x):  # noqa: F811
+    return x + x
+
+
+class Chooser(torch.nn.Module):
+    @torch.jit._overload_method
+    def chosen(self, x: int) -> int:
+        pass
+
+    @torch.jit._overload_method
+    def chosen(self, x: torch.Tensor) -> torch.Tensor:  # noqa: F811
+        pass
+
+    def chosen(self, x):  # noqa: F811
+        return x + 1
+
+    def forward(self, x: torch.Tensor, n: int):
+        return self.chosen(x), self.chosen(n)
+
+
+def test_a_call_takes_the_declared_signature_that_fits():
+    def one(x: torch.Tensor) -> torch.Tensor:
+        return parts(x)
+
+    def named(x: torch.Tensor):
+        return parts(x, w=x + 1)
+
+    def kinds(n: int, s: str):
+        return kind(n), kind(s)
+
+    x = torch.ones(1)
+    assert torch.jit.script(one)(x).tolist() == [1]
+    assert [y.item() for y in torch.jit.script(named)(x)] == [1, 2]
+    assert torch.jit.script(kinds)(2, "a") == (4, "aa")
+    got = torch.jit.script(Chooser())(x, 3)
+    assert (got[0].item(), got[1]) == (2, 4)
+
+
+def test_no_signature_fits():
+    def wrong(s: str):
+        return parts(s)
+
+    with pytest.raises(RuntimeError, match="Arguments for call are not valid"):
+        torch.jit.script(wrong)
+    with pytest.raises(RuntimeError, match="cannot be directly compiled"):
+        torch.jit.script(parts)
