@@ -87,3 +87,58 @@ def test_grid_sample_knows_both_names(opset, mode):
     run = torch.load_program(io.BytesIO(model))
     # The middle of four pixels.
     assert run(x, grid).item() == 7.5
+
+
+@pytest.mark.parametrize("kind", BITS)
+@pytest.mark.parametrize(
+    ("reduction", "means"),
+    [("add", operator.add), ("mul", operator.mul), ("min", min), ("max", max)],
+)
+@pytest.mark.parametrize("op", ["ScatterElements", "ScatterND"])
+def test_what_is_scattered_is_reduced(op, reduction, means, kind):
+    bits, name = BITS[kind]
+    data, updates = numbers(bits, 3)[:20], numbers(bits, 4)[:40]
+    places = [(7 * i) % 20 for i in range(40)]
+    node = ob.node(op, ["x", "i", "u"], ["y"], reduction=reduction)
+    model = ob.model(
+        ob.graph(
+            [node],
+            [
+                ob.value_info("x", kind),
+                ob.value_info("i", ob.INT64),
+                ob.value_info("u", kind),
+            ],
+            ["y"],
+        ),
+        18,
+    )
+    want = list(data)
+    for place, update in zip(places, updates):
+        want[place] = means(want[place], update) % (1 << bits)
+    index = torch.tensor(places)
+    found = torch.load_program(io.BytesIO(model))(
+        tensor(data, bits, name),
+        index.unsqueeze(1) if op == "ScatterND" else index,
+        tensor(updates, bits, name),
+    )
+    assert listed(found, bits) == want
+
+
+@pytest.mark.parametrize("kind", BITS)
+def test_signs(kind):
+    bits, name = BITS[kind]
+    graph = ob.graph([ob.node("Sign", ["x"], ["y"])], [ob.value_info("x", kind)], ["y"])
+    values = [0, 1, (1 << bits) - 1]
+    found = torch.load_program(io.BytesIO(ob.model(graph)))(tensor(values, bits, name))
+    assert listed(found, bits) == [0, 1, 1]
+
+
+@pytest.mark.parametrize("low", [None, -1.5])
+def test_half_precision_is_clipped_without_bounds(low):
+    bounds = {} if low is None else {"min": low}
+    graph = ob.graph(
+        [ob.node("Clip", ["x"], ["y"], **bounds)], [ob.value_info("x", 10)], ["y"]
+    )
+    x = torch.tensor([-60000.0, 0.5, float("inf")], dtype=torch.float16)
+    found = torch.load_program(io.BytesIO(ob.model(graph, 10)))(x)
+    assert found.tolist() == [low or -60000.0, 0.5, float("inf")]

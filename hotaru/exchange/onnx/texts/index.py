@@ -87,11 +87,31 @@ def _index_scatter(
     index = _index_wrapped(indices, data.size(axis))
     if reduction == "none":
         out = data.scatter(axis, index, updates)
-    elif reduction == "add":
-        out = data.scatter_add(axis, index, updates)
     else:
-        out = data.scatter_reduce(axis, index, updates, _index_reduction(reduction))
+        x = _index_signed(data, reduction)
+        y = _index_signed(updates, reduction)
+        if reduction == "add":
+            out = x.scatter_add(axis, index, y)
+        else:
+            out = x.scatter_reduce(axis, index, y, _index_reduction(reduction))
+        out = _index_unsigned(out, data.dtype, reduction)
     return out
+
+
+# Numbers of uint16, uint32 and uint64 as int64, which has the same sums and
+# products; where they are compared, in their order.
+def _index_signed(x: Tensor, reduction: str) -> Tensor:
+    if int(x.dtype) < 27:
+        return x
+    ordered = reduction == "min" or reduction == "max"
+    return _bits_ordered(x) if ordered else _bits_signed(x)
+
+
+def _index_unsigned(x: Tensor, dtype: int, reduction: str) -> Tensor:
+    if dtype < 27:
+        return x
+    ordered = reduction == "min" or reduction == "max"
+    return _bits_unordered(x, dtype) if ordered else _bits_unsigned(x, dtype)
 
 
 def ScatterND_v11(data: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
@@ -103,10 +123,14 @@ def ScatterND_v16(
 ) -> Tensor:
     if reduction == "none":
         out = torch.index_put(data, indices.unbind(-1), updates, False)
-    elif reduction == "add":
-        out = torch.index_put(data, indices.unbind(-1), updates, True)
     else:
-        out = _index_put_reduced(data, indices, updates, _index_reduction(reduction))
+        x = _index_signed(data, reduction)
+        y = _index_signed(updates, reduction)
+        if reduction == "add":
+            out = torch.index_put(x, indices.unbind(-1), y, True)
+        else:
+            out = _index_put_reduced(x, indices, y, _index_reduction(reduction))
+        out = _index_unsigned(out, data.dtype, reduction)
     return out
 
 

@@ -228,7 +228,12 @@ def Round_v11(X: Tensor) -> Tensor:
 
 
 def Sign_v9(input: Tensor) -> Tensor:
-    return torch.sign(input)
+    if int(input.dtype) >= 27:
+        # Unsigned numbers, which torch.sign does not take.
+        out = (_bits_signed(input) != 0).to(input.dtype)
+    else:
+        out = torch.sign(input)
+    return out
 
 
 def Erf_v9(input: Tensor) -> Tensor:
@@ -362,7 +367,16 @@ def Clip(
     max: float = 3.4028234663852886e38,
     consumed_inputs: Optional[List[int]] = None,
 ) -> Tensor:
-    return torch.clamp(input, min, max)
+    # The largest float32, which half precision has not, is no bound.
+    low: Optional[float] = None
+    high: Optional[float] = None
+    if min > -3.4028234663852886e38:
+        low = min
+    if max < 3.4028234663852886e38:
+        high = max
+    if low is None and high is None:
+        return input
+    return torch.clamp(input, low, high)
 
 
 def Clip_v11__numbers(
