@@ -46,7 +46,7 @@ struct Window {
     if (n > 1) steps = at::arange(made, plain);
   }
   bool is_short() const { return wanted < 2; }
-  /// Ones, where there are none or one of them.
+  /// Window of zero or one element.
   at::Tensor ones() const { return at::ones({wanted}, plain); }
   at::Tensor cut(const at::Tensor& all) const {
     return made > wanted ? all.narrow(0, 0, wanted) : all;

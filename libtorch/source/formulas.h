@@ -1,4 +1,4 @@
-// Parts that the formulas of libtorch/operators are written with.
+// Helpers that the formulas of libtorch/operators are written with.
 #pragma once
 
 #include "ATen/Functions.h"

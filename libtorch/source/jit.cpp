@@ -1,5 +1,6 @@
 #include "torch/jit.h"
 
+#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -15,6 +16,7 @@
 #include "hotaru/script/passes/freeze.h"
 #include "hotaru/script/program/class_type.h"
 #include "source/stack.h"
+#include "torch/serialize.h"
 
 namespace torch::jit {
 
@@ -251,6 +253,34 @@ Module load(std::istream& in, std::optional<at::Device> device, bool) {
 Module load(std::istream& in, std::optional<at::Device> device,
             ExtraFilesMap& extra, bool) {
   return load_stream(in, device, &extra);
+}
+
+Module load(
+    const std::shared_ptr<caffe2::serialize::ReadAdapterInterface>& reader,
+    std::optional<at::Device> device, bool) {
+  std::vector<std::byte> bytes(reader->size());
+  TORCH_CHECK(
+      reader->read(0, bytes.data(), bytes.size(), "archive") == bytes.size(),
+      "the reader gave fewer bytes than its size");
+  return load_from(
+      [&](auto* files) {
+        return read(
+            hotaru::io::MappedFile::from_bytes(std::move(bytes), "<reader>"),
+            files);
+      },
+      device, nullptr);
+}
+std::map<std::string, at::Tensor> _load_parameters(
+    const std::string& path, std::optional<at::Device> device) {
+  std::ifstream in(path, std::ios::binary);
+  TORCH_CHECK(in, "open file failed, file path: ", path);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+  std::map<std::string, at::Tensor> out;
+  for (const auto& item : torch::pickle_load(bytes).toGenericDict()) {
+    at::Tensor tensor = item.value().toTensor();
+    out[item.key().toStringRef()] = device ? tensor.to(*device) : tensor;
+  }
+  return out;
 }
 
 Module freeze(const Module& module,

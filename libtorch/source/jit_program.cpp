@@ -41,6 +41,9 @@ torch::jit::Function* ClassType::findMethod(const std::string& name) {
   const std::lock_guard lock(mutex_);
   return &methods_.try_emplace(name, *method).first->second;
 }
+void ClassType::addMethod(torch::jit::Function*) {
+  throw NotImplementedError("methods of a class are added by Module::define");
+}
 torch::jit::Function& ClassType::getMethod(const std::string& name) {
   torch::jit::Function* method = findMethod(name);
   TORCH_CHECK(method, "Couldn't find method: '", name, "' on class: '",
@@ -48,6 +51,50 @@ torch::jit::Function& ClassType::getMethod(const std::string& name) {
   return *method;
 }
 
+ivalue::Object IValue::toObjectRef() const {
+  check(isObject(), "Object");
+  return ivalue::Object(hotaru::Ref(&value_.as_instance()));
+}
+intrusive_ptr<ivalue::Object> IValue::toObject() const {
+  check(isObject(), "Object");
+  return make_intrusive<ivalue::Object>(hotaru::Ref(&value_.as_instance()));
+}
+
+namespace ivalue {
+
+std::shared_ptr<ClassType> Object::type() const {
+  return std::make_shared<ClassType>(*own::class_of(hotaru::Value(object_)));
+}
+std::string Object::name() const {
+  return own::class_of(hotaru::Value(object_))->name();
+}
+bool Object::hasattr(const std::string& name) const {
+  return own::class_of(hotaru::Value(object_))->find_attribute(name) >= 0;
+}
+std::shared_ptr<torch::jit::CompilationUnit> Object::compilation_unit() const {
+  return std::make_shared<torch::jit::CompilationUnit>(
+      own::class_of(hotaru::Value(object_))->unit().shared_from_this());
+}
+IValue Object::getAttr(const std::string& name) const {
+  const own::ClassType& cls = *own::class_of(hotaru::Value(object_));
+  const int slot = cls.find_attribute(name);
+  TORCH_CHECK(slot >= 0, "Type '", cls.name(), "' does not have an attribute '",
+              name, "'");
+  return IValue(object_->slots.at(size_t(slot)));
+}
+void Object::setAttr(const std::string& name, const IValue& value) const {
+  const own::ClassType& cls = *own::class_of(hotaru::Value(object_));
+  const int slot = cls.find_attribute(name);
+  TORCH_CHECK(slot >= 0, "Type '", cls.name(), "' does not have an attribute '",
+              name, "'");
+  hotaru::Value to = value.hotaru_value();
+  const own::TypePtr type = cls.attributes()[size_t(slot)].type;
+  TORCH_CHECK(own::convert_value(to, type), "attribute '", name,
+              "' should be of type '", type->annotation(), "'");
+  object_->slots.at(size_t(slot)) = std::move(to);
+}
+
+}  // namespace ivalue
 }  // namespace c10
 
 namespace torch::jit {
@@ -209,6 +256,22 @@ void Module::define(const std::string& source) const {
     if (!cls.find_method(method->short_name()))
       cls.add_method(std::string(method->short_name()), method);
 }
+c10::intrusive_ptr<c10::ivalue::Object> Module::_ivalue() const {
+  return c10::make_intrusive<c10::ivalue::Object>(hotaru_module().object());
+}
+IValue Module::create_class(const c10::QualifiedName& name,
+                            Stack inputs) const {
+  own::CompilationUnit& unit = hotaru_module().type().unit();
+  const own::TypePtr type = unit.find_type(name.qualifiedName());
+  TORCH_CHECK(type && type->cls, "Could not find class with name: '",
+              name.qualifiedName(), "' in module.");
+  IValue object{hotaru::Value(own::make_instance(*type->cls))};
+  own::Function* init = type->cls->find_method("__init__");
+  TORCH_CHECK(init, "class '", name.qualifiedName(), "' has no __init__");
+  inputs.insert(inputs.begin(), object);
+  (*init)(values_of(inputs));
+  return object;
+}
 std::shared_ptr<c10::ClassType> Module::type() const {
   return std::make_shared<c10::ClassType>(hotaru_module().type());
 }
@@ -249,6 +312,13 @@ struct CompilationUnit::Found {
 CompilationUnit::CompilationUnit()
     : unit_(own::CompilationUnit::create()),
       found_(std::make_shared<Found>()) {}
+CompilationUnit::CompilationUnit(std::shared_ptr<own::CompilationUnit> unit)
+    : unit_(std::move(unit)), found_(std::make_shared<Found>()) {}
+Function* CompilationUnit::create_function(const std::string&,
+                                           const std::shared_ptr<Graph>&) {
+  throw c10::NotImplementedError(
+      "functions are added by CompilationUnit::define");
+}
 CompilationUnit::CompilationUnit(const std::string& source)
     : CompilationUnit() {
   define(source);

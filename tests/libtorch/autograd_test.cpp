@@ -1,6 +1,8 @@
 // Gradients in C++ programs.
 #include <gtest/gtest.h>
 
+#include "ATen/autocast_mode.h"
+#include "torch/csrc/autograd/engine.h"
 #include "torch/torch.h"
 
 namespace {
@@ -224,6 +226,32 @@ TEST(Autograd, AnomaliesAreErrors) {
     EXPECT_THROW(x.sqrt().sum().backward(), c10::Error);
   }
   EXPECT_FALSE(torch::autograd::AnomalyMode::is_enabled());
+}
+
+TEST(Autograd, EngineOfEdges) {
+  using torch::autograd::impl::gradient_edge;
+  const Tensor x = torch::full({2}, 3.0).requires_grad_();
+  const Tensor unused = torch::ones({2}).requires_grad_();
+  const Tensor y = x * x;
+  auto& engine = torch::autograd::Engine::get_default_engine();
+  const auto grads =
+      engine.execute({gradient_edge(y)}, {torch::ones({2})}, true, false, false,
+                     {gradient_edge(x), gradient_edge(unused)});
+  EXPECT_TRUE(grads[0].equal(torch::full({2}, 6.0)));
+  EXPECT_FALSE(grads[1].defined());
+  EXPECT_FALSE(x.grad().defined());
+  engine.execute({gradient_edge(y)}, {torch::ones({2})}, false, false, true);
+  EXPECT_TRUE(x.grad().equal(torch::full({2}, 6.0)));
+}
+
+TEST(Autograd, AutocastNamesOfC10) {
+  EXPECT_FALSE(at::autocast::is_cpu_enabled());
+  at::autocast::increment_nesting();
+  at::autocast::set_cpu_enabled(true);
+  EXPECT_EQ(at::matmul(torch::ones({2, 2}), torch::ones({2, 2})).scalar_type(),
+            at::kBFloat16);
+  at::autocast::set_cpu_enabled(false);
+  EXPECT_EQ(at::autocast::decrement_nesting(), 0);
 }
 
 }  // namespace

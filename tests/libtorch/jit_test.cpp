@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "ATen/core/future.h"
+#include "c10/util/tempfile.h"
 #include "torch/script.h"
 #include "torch/serialize.h"
 
@@ -243,6 +244,49 @@ TEST(IValue, EntriesOfDictionaries) {
   for (const auto& item : dict) sum += item.value() + int(item.key().size());
   EXPECT_EQ(sum, 32);
   EXPECT_EQ(dict.find("b")->value(), 20);
+}
+
+struct Bytes : caffe2::serialize::ReadAdapterInterface {
+  explicit Bytes(std::string text) : text(std::move(text)) {}
+  size_t size() const override { return text.size(); }
+  size_t read(uint64_t at, void* to, size_t n, const char*) const override {
+    return text.copy(static_cast<char*>(to), n, size_t(at));
+  }
+  std::string text;
+};
+
+TEST(Jit, ReadersAndParametersOfFiles) {
+  torch::jit::Module m("m");
+  m.register_parameter("w", torch::ones({2}), false);
+  std::ostringstream archive;
+  m.save(archive);
+  const auto again = torch::jit::load(std::make_shared<Bytes>(archive.str()));
+  EXPECT_TRUE(again.attr("w").toTensor().equal(torch::ones({2})));
+
+  c10::Dict<std::string, Tensor> dict;
+  dict.insert("w", torch::full({1}, 3));
+  const std::vector<char> bytes = torch::pickle_save(IValue(dict));
+  c10::TempFile file = c10::make_tempfile();
+  std::ofstream(file.name, std::ios::binary)
+      .write(bytes.data(), std::streamsize(bytes.size()));
+  const auto read = torch::jit::_load_parameters(file.name);
+  ASSERT_EQ(read.size(), 1u);
+  EXPECT_EQ(read.at("w").item<int>(), 3);
+  EXPECT_THROW(torch::jit::_load_parameters("/nowhere"), c10::Error);
+}
+
+TEST(Jit, ObjectsOfClasses) {
+  torch::jit::Module m("m");
+  m.register_attribute("n", c10::IntType::get(), 1);
+  m.define("def forward(self, x: int):\n  return x + self.n\n");
+  const auto object = IValue(m).toObject();
+  object->setAttr("n", 5);
+  EXPECT_EQ(object->getAttr("n").toInt(), 5);
+  EXPECT_THROW(object->setAttr("n", "text"), c10::Error);
+  EXPECT_THROW(object->getAttr("nothing"), c10::Error);
+  const IValue sum = object->type()->getMethod("forward")({m, 2});
+  EXPECT_EQ(sum.toInt(), 7);
+  EXPECT_THROW(m.create_class("nothing", {}), c10::Error);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #error "hotaru's headers need C++20: compile with -std=c++20"
 #endif
 
+#include "ATen/Context.h"
 #include "ATen/DeviceGuard.h"
 #include "ATen/Dispatch.h"
 #include "ATen/Functions.h"

@@ -44,6 +44,40 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
 Tensor from_blob(void* data, IntArrayRef sizes,
                  const TensorOptions& options = {});
 
+/// from_blob step by step: for_blob(data, sizes).options(kInt).make_tensor().
+class TensorMaker {
+ public:
+  TensorMaker(void* data, IntArrayRef sizes) : data_(data), sizes_(sizes) {}
+  TensorMaker& strides(OptionalIntArrayRef strides) {
+    strides_ = strides;
+    return *this;
+  }
+  TensorMaker& deleter(Deleter deleter) {
+    deleter_ = std::move(deleter);
+    return *this;
+  }
+  TensorMaker& options(TensorOptions options) {
+    options_ = options;
+    return *this;
+  }
+  TensorMaker& target_device(optional<Device> device) {
+    device_ = device;
+    return *this;
+  }
+  Tensor make_tensor() const;
+
+ private:
+  void* data_;
+  IntArrayRef sizes_;
+  OptionalIntArrayRef strides_;
+  Deleter deleter_;
+  TensorOptions options_;
+  optional<Device> device_;
+};
+inline TensorMaker for_blob(void* data, IntArrayRef sizes) {
+  return {data, sizes};
+}
+
 inline int64_t numel(const Tensor& tensor) {
   return tensor.numel();
 }

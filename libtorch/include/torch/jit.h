@@ -12,6 +12,7 @@
 #include "ATen/core/function_schema.h"
 #include "ATen/core/ivalue.h"
 #include "ATen/core/jit_type.h"
+#include "caffe2/serialize/read_adapter_interface.h"
 #include "hotaru/script/program/function.h"
 #include "hotaru/script/program/module.h"
 #include "hotaru/script/program/unit.h"
@@ -39,6 +40,8 @@ struct Named {
 template <class T>
 using NamedValue = Named<T>;
 
+struct CompilationUnit;
+struct Graph;
 struct Module;
 using parameter_list = slot_list_impl<at::Tensor>;
 using buffer_list = slot_list_impl<at::Tensor>;
@@ -108,6 +111,8 @@ struct ClassType final : Type {
   /// Throws for an unknown one; findMethod gives null. Lives as long as this.
   torch::jit::Function& getMethod(const std::string& name);
   torch::jit::Function* findMethod(const std::string& name);
+  /// Throws: methods come by Module::define.
+  void addMethod(torch::jit::Function* method);
   hotaru::script::ClassType& hotaru_class() const { return *cls_; }
 
  private:
@@ -117,6 +122,26 @@ struct ClassType final : Type {
   std::map<std::string, torch::jit::Function> methods_;
 };
 using ClassTypePtr = std::shared_ptr<ClassType>;
+
+namespace ivalue {
+class Object final : public intrusive_ptr_target {
+ public:
+  explicit Object(hotaru::Ref<hotaru::InstanceObject> object)
+      : object_(std::move(object)) {}
+  std::shared_ptr<ClassType> type() const;
+  std::string name() const;
+  /// Throw for an unknown one; values have to be of the attribute's type.
+  IValue getAttr(const std::string& name) const;
+  void setAttr(const std::string& name, const IValue& value) const;
+  bool hasattr(const std::string& name) const;
+  const std::vector<hotaru::Value>& slots() const { return object_->slots; }
+  /// That of its class.
+  std::shared_ptr<torch::jit::CompilationUnit> compilation_unit() const;
+
+ private:
+  hotaru::Ref<hotaru::InstanceObject> object_;
+};
+}  // namespace ivalue
 
 }  // namespace c10
 
@@ -173,6 +198,7 @@ struct Module {
   /// Adds the methods of a source: "def forward(self, x): return x + 1".
   void define(const std::string& source) const;
   std::shared_ptr<c10::ClassType> type() const;
+  c10::intrusive_ptr<c10::ivalue::Object> _ivalue() const;
 
   parameter_list parameters(bool recurse = true) const;
   named_parameter_list named_parameters(bool recurse = true) const;
@@ -192,6 +218,9 @@ struct Module {
   void to(at::Device device, at::ScalarType dtype, bool = false) const;
   void to(at::Device device, bool = false) const;
   void to(at::ScalarType dtype, bool = false) const;
+
+  /// An object of a class of this module's program, by its __init__.
+  IValue create_class(const c10::QualifiedName& name, Stack inputs) const;
 
   Module copy() const;
   Module deepcopy(std::optional<at::Device> = {}) const { return copy(); }
@@ -225,6 +254,13 @@ Module load(std::istream& in, std::optional<at::Device> device = {},
 Module load(std::istream& in, std::optional<at::Device> device,
             ExtraFilesMap& extra, bool load_debug_files = true);
 
+Module load(
+    const std::shared_ptr<caffe2::serialize::ReadAdapterInterface>& reader,
+    std::optional<at::Device> device = {}, bool load_debug_files = true);
+/// Named tensors of a file of torch.save that holds a dict of them.
+std::map<std::string, at::Tensor> _load_parameters(
+    const std::string& path, std::optional<at::Device> device = {});
+
 /// A copy in evaluation mode whose attributes are constants, but for those of
 /// that name.
 Module freeze(const Module& module,
@@ -238,9 +274,13 @@ Module optimize_for_inference(Module& module,
 struct CompilationUnit {
   CompilationUnit();
   explicit CompilationUnit(const std::string& source);
+  explicit CompilationUnit(std::shared_ptr<hotaru::script::CompilationUnit>);
   void define(const std::string& source);
   /// Null for an unknown one. Lives as long as this unit.
   Function* find_function(const std::string& name) const;
+  /// Throws: functions come by define().
+  Function* create_function(const std::string& name,
+                            const std::shared_ptr<Graph>& graph);
   /// Throws for an unknown function.
   template <class... Args>
   IValue run_method(const std::string& name, Args&&... args) const {

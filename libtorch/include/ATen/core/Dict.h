@@ -75,6 +75,8 @@ class Dict final {
   };
 
   Dict() : object_(hotaru::make_ref<hotaru::DictObject>()) {}
+  /// An empty one; Key and Value say already what it holds.
+  Dict(const TypePtr&, const TypePtr&) : Dict() {}
   explicit Dict(hotaru::Ref<hotaru::DictObject> object)
       : object_(std::move(object)) {}
 

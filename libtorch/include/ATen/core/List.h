@@ -17,6 +17,9 @@ struct Boxed;
 
 namespace c10 {
 
+struct Type;
+using TypePtr = std::shared_ptr<Type>;
+
 /// Elements of type T in a list of TorchScript's: copying a List shares them,
 /// copy() makes others. Elements come by value.
 template <class T>
@@ -71,6 +74,8 @@ class List final {
   };
 
   List() : items_(hotaru::make_ref<hotaru::ListObject>(Values())) {}
+  /// An empty one; T says already which elements it has.
+  explicit List(const TypePtr&) : List() {}
   List(std::initializer_list<T> items) : List(items.begin(), items.end()) {}
   explicit List(ArrayRef<T> items) : List(items.begin(), items.end()) {}
   explicit List(hotaru::Ref<hotaru::ListObject> items)

@@ -51,6 +51,8 @@ struct ConstantString final : intrusive_ptr_target {
 
 /// A value that some thread will provide (fork, async). A handle.
 class Future;
+/// An instance of a class, or a module. A handle.
+class Object;
 
 }  // namespace ivalue
 
@@ -140,6 +142,9 @@ struct IValue final {
     return to<intrusive_ptr<T>>();
   }
   intrusive_ptr<ivalue::Future> toFuture() const;
+  /// torch/jit.h.
+  ivalue::Object toObjectRef() const;
+  intrusive_ptr<ivalue::Object> toObject() const;
   template <class T>
   std::optional<T> toOptional() const {
     return to<std::optional<T>>();

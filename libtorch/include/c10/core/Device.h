@@ -45,6 +45,7 @@ constexpr DeviceType kXLA = DeviceType::XLA;
 constexpr DeviceType kMPS = DeviceType::MPS;
 constexpr DeviceType kMeta = DeviceType::Meta;
 constexpr DeviceType kXPU = DeviceType::XPU;
+constexpr DeviceType kVulkan = DeviceType::Vulkan;
 constexpr DeviceType kPrivateUse1 = DeviceType::PrivateUse1;
 
 /// "CUDA", or "cuda".
