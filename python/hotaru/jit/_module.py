@@ -14,6 +14,7 @@ from .._own_names import no_member, not_iterable
 from ..nn import Module
 from ..nn.modules._aspects.conversion import parse_to
 from . import _native_module
+from ._container_methods import METHODS
 from ._errors import make_error
 from ._source import frame_names
 
@@ -111,7 +112,7 @@ class RecursiveScriptModule(ScriptModule):
                 object.__setattr__(self, name, method)
                 return method
             if name in ("keys", "items", "values"):
-                contained = getattr(_CONTAINERS.get(native.container), name, None)
+                contained = getattr(METHODS.get(native.container), name, None)
                 if contained is not None:
                     return functools.partial(contained, self)
         raise no_member(type(self), name)
@@ -165,10 +166,34 @@ class RecursiveScriptModule(ScriptModule):
 
     @_modules.setter
     def _modules(self, value) -> None:
+        self._refuse(value, "submodules")
+
+    @property
+    def _parameters(self) -> types.MappingProxyType:
+        """The module's own parameters by name."""
+        return self._own_tensors("named_parameters")
+
+    @property
+    def _buffers(self) -> types.MappingProxyType:
+        """The module's own buffers by name."""
+        return self._own_tensors("named_buffers")
+
+    def _own_tensors(self, kind: str) -> types.MappingProxyType:
+        native = self.__dict__.get("_c")
+        found = {} if native is None else dict(getattr(native, kind)(False))
+        return types.MappingProxyType(found)
+
+    @_parameters.setter
+    def _parameters(self, value) -> None:
+        self._refuse(value, "parameters")
+
+    @_buffers.setter
+    def _buffers(self, value) -> None:
+        self._refuse(value, "buffers")
+
+    def _refuse(self, value, what: str) -> None:
         if value:
-            raise RuntimeError(
-                "the submodules of a ScriptModule are those of its program"
-            )
+            raise RuntimeError(f"the {what} of a ScriptModule are those of its program")
 
     # --- code ---
 
@@ -415,7 +440,7 @@ def _forward_magic(name: str) -> None:
     def method(self, *args, **kwargs):
         native = self.__dict__["_c"]
         if not native.has_method(name):
-            contained = getattr(_CONTAINERS.get(native.container), name, None)
+            contained = getattr(METHODS.get(native.container), name, None)
             if contained is not None:
                 return contained(self, *args, **kwargs)
             if name == "__iter__":
@@ -467,60 +492,6 @@ for _name in (
     "save_to_buffer",
 ):
     setattr(ScriptModule, _name, _OfCompiled(_name))
-
-
-class _OfList:
-    """Methods of a compiled ModuleList, Sequential or ParameterList."""
-
-    @staticmethod
-    def _members(module) -> list:
-        children = list(module.children())
-        return children or [p for _, p in module._c.named_parameters(False)]
-
-    def __len__(self) -> int:
-        return len(_OfList._members(self))
-
-    def __iter__(self):
-        return iter(_OfList._members(self))
-
-    def __getitem__(self, index):
-        return _OfList._members(self)[index]
-
-
-class _OfDict:
-    """Methods of a compiled ModuleDict or ParameterDict."""
-
-    @staticmethod
-    def _members(module) -> dict:
-        children = dict(module.named_children())
-        return children or dict(module._c.named_parameters(False))
-
-    def __len__(self) -> int:
-        return len(_OfDict._members(self))
-
-    def __iter__(self):
-        return iter(_OfDict._members(self))
-
-    def __contains__(self, key: str) -> bool:
-        return key in _OfDict._members(self)
-
-    def __getitem__(self, key: str):
-        return _OfDict._members(self)[key]
-
-    def keys(self) -> list:
-        """The members' names."""
-        return list(_OfDict._members(self))
-
-    def items(self) -> list:
-        """Pairs of name and member."""
-        return list(_OfDict._members(self).items())
-
-    def values(self) -> list:
-        """The modules or parameters."""
-        return list(_OfDict._members(self).values())
-
-
-_CONTAINERS = {"list": _OfList, "dict": _OfDict}
 
 
 def _named(items, prefix, remove_duplicate):

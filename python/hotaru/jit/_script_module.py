@@ -131,10 +131,9 @@ class _Builder:
         if isinstance(module, RecursiveScriptModule):
             native = module._c
             if not native.is_from(_UNIT):
-                raise RuntimeError(
-                    "a module loaded from an archive cannot be part of a "
-                    "module that is compiled from source"
-                )
+                from ._imported import imported
+
+                native = imported(native)
         else:
             native = self._build(module)
         # The module is kept, for its id() must stay its own.

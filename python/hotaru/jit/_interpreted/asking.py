@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import io
 import os
-import struct
 
 # Text that only Python runs.
 _MARKS = (
@@ -39,7 +38,7 @@ def asks_for_python(given) -> str:
                     return "all"
                 if _NESTED in text:
                     found = "nested"
-    except (OSError, ValueError, struct.error):
+    except (OSError, ValueError):
         return ""
     return found
 
@@ -49,7 +48,7 @@ def _opened(given):
 
 
 def _codes(file):
-    """The text of each file of code. ValueError, struct.error: no archive."""
+    """The text of each file of code. ValueError: no archive."""
     import zlib
 
     room = 0
@@ -63,7 +62,7 @@ def _codes(file):
         header = file.read(30)
         if header[:4] != _LOCAL:
             raise ValueError("no record")
-        skipped = sum(struct.unpack("<HH", header[26:30]))
+        skipped = _number(header, 26, 2) + _number(header, 28, 2)
         file.seek(skipped, os.SEEK_CUR)
         data = file.read(packed)
         if method == 8:
@@ -83,7 +82,8 @@ def _entries(file):
     end = tail.rfind(_END)
     if end < 0:
         raise ValueError("no archive")
-    count, size, start = struct.unpack("<HII", tail[end + 10 : end + 20])
+    count = _number(tail, end + 10, 2)
+    size, start = _number(tail, end + 12, 4), _number(tail, end + 16, 4)
     if 0xFFFFFFFF in (size, start) or count == 0xFFFF:
         yield from _large(file)
         return
@@ -93,14 +93,22 @@ def _entries(file):
     for _ in range(count):
         if table[at : at + 4] != _ENTRY:
             raise ValueError("a damaged directory")
-        method = struct.unpack_from("<H", table, at + 10)[0]
-        packed, plain = struct.unpack_from("<II", table, at + 20)
-        lengths = struct.unpack_from("<HHH", table, at + 28)
-        (place,) = struct.unpack_from("<I", table, at + 42)
+        method = _number(table, at + 10, 2)
+        packed, plain = _number(table, at + 20, 4), _number(table, at + 24, 4)
+        lengths = [_number(table, at + n, 2) for n in (28, 30, 32)]
+        place = _number(table, at + 42, 4)
         name = table[at + 46 : at + 46 + lengths[0]]
         if name.endswith(b".py"):
             yield name, method, packed, plain, place
         at += 46 + sum(lengths)
+
+
+def _number(data: bytes, place: int, size: int) -> int:
+    """An integer of a directory. ValueError: it ends before."""
+    found = data[place : place + size]
+    if len(found) != size:
+        raise ValueError("a damaged directory")
+    return int.from_bytes(found, "little")
 
 
 def _large(file):
