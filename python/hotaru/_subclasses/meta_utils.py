@@ -111,7 +111,10 @@ class MetaConverter:
 
     def _convert(self, t: Tensor, callback) -> Tensor:
         def plain() -> Tensor:
-            if t.layout is not _C.strided or _C._answering_class(t) not in (Tensor, Parameter):
+            if t.layout is not _C.strided or _C._answering_class(t) not in (
+                Tensor,
+                Parameter,
+            ):
                 return t.detach().to("meta")
             made = empty(0, dtype=t.dtype, device="meta")
             return made.set_(self._storage(t), t.storage_offset(), t.shape, t.stride())
