@@ -115,13 +115,27 @@ void GraphWriter::set(const Node& node, size_t i, Operand value, Scope& scope) {
 
 void GraphWriter::add_initializers(const Graph& graph, Scope& scope, bool top) {
   for (const io::onnx::TensorProto& each : graph.initializers) {
-    Tensor tensor = file_.read(each);
+    Operand value = read_constant(each, each.name, Role::kBuffer);
+    const Tensor& tensor = value.constant->tensor;
     bool parameter = top && tensor.is_floating_point() && tensor.dim() > 0 &&
-                     tensor.numel() > 1 && !statistics_.count(each.name);
-    scope.values[each.name] =
-        constant(std::move(tensor), each.name,
-                 parameter ? Role::kParameter : Role::kBuffer);
+                     tensor.numel() > 1 && value.small == 0 &&
+                     !statistics_.count(each.name);
+    if (parameter) value.constant->role = Role::kParameter;
+    scope.values[each.name] = std::move(value);
   }
+}
+
+Operand GraphWriter::read_constant(const io::onnx::TensorProto& tensor,
+                                   std::string name, Role role) {
+  Operand out = constant(file_.read(tensor), std::move(name), role);
+  const DType dtype = out.constant->tensor.dtype();
+  // A message is read again only where its type may be a small one.
+  if (dtype == DType::kUInt8 || dtype == DType::kInt8 ||
+      dtype == DType::kFloat8E4M3FN || dtype == DType::kBFloat16) {
+    const int64_t type = file_.info(tensor).data_type;
+    if (io::onnx::is_small(type)) out.small = type;
+  }
+  return out;
 }
 
 // Inputs that have a value in the file are constants, as IR version 3 writes
@@ -138,7 +152,10 @@ std::string GraphWriter::parameters(Scope& scope) {
     std::string name = identifier(each.name);
     while (!taken.insert(name).second) name += "_";
     out += concat(", ", name, ": ", type_text(kind));
-    scope.values[each.name] = {.kind = kind, .text = name};
+    scope.values[each.name] = {
+        .kind = kind,
+        .text = name,
+        .small = io::onnx::is_small(each.elem_type) ? each.elem_type : 0};
   }
   return out;
 }
@@ -250,6 +267,8 @@ bool GraphWriter::is_known(const Node& node, const Scope& scope) {
 
 bool GraphWriter::write_special(const Node& node, Scope& scope) {
   if (write_function(node, scope)) return true;
+  if (node.op == "FlexAttention" && write_flex_attention(node, scope))
+    return true;
   if (!node.domain.empty()) return false;
   if (node.op == "Constant") return write_constant(node, scope);
   if (node.op == "If") return write_if(node, scope), true;
@@ -262,9 +281,13 @@ bool GraphWriter::write_special(const Node& node, Scope& scope) {
     return write_cast(node, scope);
   if (node.op == "Optional") {
     Operand value = input(node, 0, scope);
-    Kind kind =
-        joined(Kind::kNone,
-               value.kind == Kind::kTensors ? Kind::kTensors : Kind::kTensor);
+    // An empty one says of which type it would be.
+    const Attribute* type = node.find("type");
+    const bool declared =
+        type && type->declared.kind == ValueInfo::Kind::kSequence;
+    const bool sequence =
+        value.kind == Kind::kNone ? declared : value.kind == Kind::kTensors;
+    Kind kind = joined(Kind::kNone, sequence ? Kind::kTensors : Kind::kTensor);
     Operand result = variable(kind);
     line(concat(result.text, " = ", argument(value, kind, tree_)));
     return set(node, 0, result, scope), true;
@@ -302,6 +325,11 @@ bool GraphWriter::write_constant(const Node& node, Scope& scope) {
   HOTARU_CHECK(node.attributes.size() == 1, where(node), ": has ",
                node.attributes.size(), " values");
   const Attribute& value = node.attributes[0];
+  if (value.type == Attribute::Type::kTensor) {
+    const std::string name = node.outputs.empty() ? "" : node.outputs[0];
+    set(node, 0, read_constant(value.tensors[0], name, Role::kBuffer), scope);
+    return true;
+  }
   auto numbers = [&](auto* data, size_t count, DType dtype, bool list) {
     const Dims sizes = list ? Dims{int64_t(count)} : Dims{};
     Tensor tensor = empty(sizes, dtype);
@@ -311,7 +339,6 @@ bool GraphWriter::write_constant(const Node& node, Scope& scope) {
   };
   Tensor tensor;
   switch (value.type) {
-    case Attribute::Type::kTensor:
     case Attribute::Type::kSparse:
       tensor = file_.read(value.tensors[0]);
       break;

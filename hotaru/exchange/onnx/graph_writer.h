@@ -98,6 +98,13 @@ class GraphWriter {
                              const script::Parameter& parameter);
   void bind_results(const Node& node, script::Function& function,
                     const std::string& call, Scope& scope, DType numbers);
+  /// The small type that a keyword `small_...` of a function asks for: of the
+  /// node's attribute of that name, or of the input.
+  int64_t small_type(const Node& node, const std::vector<Operand>& inputs,
+                     script::Function& function, std::string_view name);
+  /// The small type of the first result.
+  static int64_t small_result(const Node& node,
+                              const std::vector<Operand>& inputs);
 
   // Numbers of the host that are no int64 (write_call.cpp).
   std::optional<DType> common_dtype(const std::vector<Operand>& inputs) const;
@@ -118,6 +125,12 @@ class GraphWriter {
   void write_batched_scan(const Node& node, const Graph& body, ScanPlan plan,
                           Scope& scope);
   void write_sequence_map(const Node& node, Scope& scope);
+  /// Attention whose scores or probabilities a graph changes; false for one
+  /// without such graphs.
+  bool write_flex_attention(const Node& node, Scope& scope);
+  /// The one result of a graph of one input, which stands here.
+  Operand applied(const Node& node, std::string_view graph, Operand value,
+                  Scope& scope);
   /// Appends to a block's text what gives variables their next values.
   void assign(const std::vector<Operand>& variables,
               const std::vector<Operand>& values, std::string& text);
@@ -138,6 +151,9 @@ class GraphWriter {
   Operand input(const Node& node, size_t i, const Scope& scope) const;
   void set(const Node& node, size_t i, Operand value, Scope& scope);
   Operand constant(Tensor tensor, std::string name, ModuleTree::Role role);
+  /// A tensor of the file, which may hold values of a small type.
+  Operand read_constant(const io::onnx::TensorProto& tensor, std::string name,
+                        ModuleTree::Role role);
   Operand variable(Kind kind);
   void line(const std::string& text);
   std::string where(const Node& node) const;

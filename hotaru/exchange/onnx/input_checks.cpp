@@ -62,7 +62,7 @@ std::string GraphWriter::input_checks(const Scope& scope) const {
     if (!value || value->constant || value->kind != Kind::kTensor) continue;
     const std::string& tensor = value->text;
     const std::string input = concat(file_.name(), ": input '", each.name, "'");
-    if (auto dtype = io::onnx::dtype_of(each.elem_type)) {
+    if (auto dtype = io::onnx::held_dtype(each.elem_type)) {
       std::string condition = concat(tensor, ".dtype != ", int(*dtype));
       const std::string other =
           is_floating_point(*dtype) ? converted(scope) : "";
@@ -70,8 +70,14 @@ std::string GraphWriter::input_checks(const Scope& scope) const {
         condition += concat(" and not (", other,
                             " and torch.is_floating_point(", tensor, "))");
       }
+      const std::string holds =
+          io::onnx::is_small(each.elem_type)
+              ? concat(", which holds ",
+                       io::onnx::data_type_name(each.elem_type))
+              : "";
       refuse_if(condition,
-                concat(input, " should be of type ", dtype_name(*dtype)), "");
+                concat(input, " should be of type ", dtype_name(*dtype), holds),
+                "");
     }
     // As in ONNX Runtime, no sizes are no statement.
     if (!each.dims || each.dims->empty()) continue;

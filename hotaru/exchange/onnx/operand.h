@@ -55,6 +55,9 @@ struct Operand {
   /// Dtype of the tensor that kInt or kInts stands for: numbers that went
   /// through a Cast, and truths as 0 and 1.
   DType dtype = DType::kInt64;
+  /// The format's number of the small type whose values the tensor holds
+  /// (io::onnx::is_small), or 0.
+  int64_t small = 0;
 
   /// Numbers of the host of another dtype than int64.
   bool is_other() const { return !constant && dtype != DType::kInt64; }

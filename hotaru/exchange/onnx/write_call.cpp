@@ -21,6 +21,8 @@ namespace {
 constexpr std::string_view kAll = "all_";
 // Names of what a function may ask of a node beside its attributes.
 constexpr std::string_view kOutputs = "n_outputs", kOpset = "opset";
+// Keywords that begin so ask for the small type of an attribute or an input.
+constexpr std::string_view kSmall = "small_";
 // Attributes whose numbers are the format's types.
 constexpr std::array<std::string_view, 6> kTypes = {
     "to",       "dtype", "output_dtype", "output_datatype", "softmax_precision",
@@ -222,7 +224,7 @@ std::string GraphWriter::attribute_text(const Node& node,
       break;
   }
   if (names_type(attribute.name) && value.is_int()) {
-    std::optional<DType> dtype = io::onnx::dtype_of(value.as_int());
+    std::optional<DType> dtype = io::onnx::held_dtype(value.as_int());
     HOTARU_CHECK_AS(
         NotImplementedError, dtype, where(node), ": '", attribute.name, "' is ",
         io::onnx::data_type_name(value.as_int()), ", which hotaru has not");
@@ -270,7 +272,12 @@ std::string GraphWriter::call_text(const Node& node,
       ++next;
     } else if (each.name == kOutputs) {
       add(each.name, "=", node.outputs.size());
-    } else if (each.name == kOpset) {
+    } else if (each.name.starts_with(kSmall)) {
+      const std::string_view of =
+          std::string_view(each.name).substr(kSmall.size());
+      if (int64_t type = small_type(node, inputs, function, of))
+        add(each.name, "=", type);
+    } else if (each.name == kOpset && !node.find(kOpset)) {
       add(each.name, "=", opset);
     } else if (each.name == kDevice) {
       add(each.name, "=", kDevice);
@@ -278,6 +285,12 @@ std::string GraphWriter::call_text(const Node& node,
       add(each.name, "=True");
     } else if (const Attribute* given = node.find(each.name);
                given && !(names_type(each.name) && given->i == 0)) {
+      const bool small = names_type(each.name) && io::onnx::is_small(given->i);
+      HOTARU_CHECK_AS(
+          NotImplementedError,
+          !small || find_keyword(function, concat(kSmall, each.name)),
+          where(node), ": '", each.name, "' is ",
+          io::onnx::data_type_name(given->i), ", which hotaru has not");
       add(each.name, "=", attribute_text(node, *given, each));
     }
   }
@@ -308,6 +321,43 @@ void GraphWriter::bind_results(const Node& node, Function& function,
   if (list) return;
   line(concat(names, several && types.size() == 1 ? "," : "", " = ", call,
               comment));
+}
+
+int64_t GraphWriter::small_type(const Node& node,
+                                const std::vector<Operand>& inputs,
+                                Function& function, std::string_view name) {
+  if (const Attribute* given = node.find(name))
+    return io::onnx::is_small(given->i) ? given->i : 0;
+  size_t place = 0;
+  for (const Parameter& each : function.params()) {
+    if (each.keyword_only) continue;
+    if (each.name == name)
+      return place < inputs.size() ? inputs[place].small : 0;
+    ++place;
+  }
+  return 0;
+}
+
+int64_t GraphWriter::small_result(const Node& node,
+                                  const std::vector<Operand>& inputs) {
+  const auto of_attribute = [&](std::string_view name) -> int64_t {
+    const Attribute* given = node.find(name);
+    return given && io::onnx::is_small(given->i) ? given->i : 0;
+  };
+  const auto of_input = [&](size_t i) -> int64_t {
+    return i < inputs.size() ? inputs[i].small : 0;
+  };
+  if (node.op == "Cast") return of_attribute("to");
+  if (node.op == "CastLike") return of_input(1);
+  if (node.op == "QuantizeLinear") {
+    const int64_t zero = of_input(2);
+    return zero != 0 ? zero : of_attribute("output_dtype");
+  }
+  return is_one_of(node,
+                   {"Concat", "Expand", "Flatten", "Gather", "Pad", "Reshape",
+                    "Slice", "Split", "Squeeze", "Transpose", "Unsqueeze"})
+             ? of_input(0)
+             : 0;
 }
 
 std::optional<DType> GraphWriter::common_dtype(
@@ -425,6 +475,10 @@ void GraphWriter::write_call(const Node& node, Scope& scope) {
   bind_results(node, *choice->function,
                call_text(node, inputs, *choice->function, opset), scope,
                compares(node) ? DType::kBool : DType::kInt64);
+  if (const int64_t small = small_result(node, inputs)) {
+    for (const std::string& name : node.outputs)
+      if (!name.empty()) scope.values[name].small = small;
+  }
 }
 
 }  // namespace hotaru::exchange::onnx

@@ -42,7 +42,7 @@ std::string empty_shape(const ValueInfo& info) {
 }
 
 int dtype_number(const ValueInfo& info) {
-  return int(io::onnx::dtype_of(info.elem_type).value_or(DType::kFloat32));
+  return int(io::onnx::held_dtype(info.elem_type).value_or(DType::kFloat32));
 }
 
 }  // namespace
@@ -432,6 +432,61 @@ void GraphWriter::write_sequence_map(const Node& node, Scope& scope) {
                 argument(inner.results[i], Kind::kTensor, tree_), ")"));
   }
   --indent_;
+}
+
+Operand GraphWriter::applied(const Node& node, std::string_view graph,
+                             Operand value, Scope& scope) {
+  if (!node.find(graph)) return value;
+  const Graph& body = graph_of(node, graph, where(node));
+  HOTARU_CHECK(body.inputs.size() == 1 && body.outputs.size() == 1, where(node),
+               ": the graph '", graph, "' has ", body.inputs.size(),
+               " inputs and ", body.outputs.size(), " outputs");
+  Scope inner{&scope, scope.attributes, scope.opsets};
+  inner.values[body.inputs[0].name] = std::move(value);
+  add_initializers(body, inner, false);
+  write(body.nodes, inner);
+  const Operand* result = inner.find(body.outputs[0].name);
+  HOTARU_CHECK(result, where(node), ": the graph '", graph,
+               "' does not give its output");
+  return *result;
+}
+
+// The graphs stand between the scores, the probabilities and the result.
+bool GraphWriter::write_flex_attention(const Node& node, Scope& scope) {
+  if (!node.find("score_mod") && !node.find("prob_mod")) return false;
+  HOTARU_CHECK_AS(NotImplementedError,
+                  node.inputs.size() == 3 && node.outputs.size() == 1,
+                  where(node), ": has ", node.inputs.size(), " inputs");
+  const auto tensor = [&](const Operand& operand) {
+    return argument(operand, Kind::kTensor, tree_);
+  };
+  const Attribute* scale = node.find("scale");
+  const Attribute* precision = node.find("softmax_precision");
+  std::string dtype = "None";
+  if (precision) {
+    const auto known = io::onnx::dtype_of(precision->i);
+    HOTARU_CHECK_AS(
+        NotImplementedError, known, where(node), ": 'softmax_precision' is ",
+        io::onnx::data_type_name(precision->i), ", which hotaru has not");
+    dtype = concat(int(*known));
+  }
+  const std::string by = scale ? script::literal(Value(double(scale->f)),
+                                                 TypeTable::floating(), {})
+                               : "None";
+  Operand scores = variable(Kind::kTensor);
+  line(concat(scores.text, " = _attention_flex_scores(",
+              tensor(input(node, 0, scope)), ", ",
+              tensor(input(node, 1, scope)), ", ", by, ", ", dtype, ")"));
+  scores = applied(node, "score_mod", scores, scope);
+  Operand shares = variable(Kind::kTensor);
+  line(concat(shares.text, " = _attention_flex_probabilities(", tensor(scores),
+              ")"));
+  shares = applied(node, "prob_mod", shares, scope);
+  Operand result = variable(Kind::kTensor);
+  line(concat(result.text, " = _attention_flex_output(", tensor(shares), ", ",
+              tensor(input(node, 2, scope)), ")"));
+  set(node, 0, result, scope);
+  return true;
 }
 
 }  // namespace hotaru::exchange::onnx

@@ -127,9 +127,9 @@ class OnnxFile {
   const std::string& name() const { return file_->name(); }
   size_t size() const { return file_->size(); }
 
-  /// Throws Error naming the tensor for types without counterpart here
-  /// (strings, 4-bit numbers), sizes that don't fit the data, and external
-  /// data that is not there.
+  /// Small types give a tensor of held_dtype(), an element each. Throws Error
+  /// naming the tensor for types without counterpart here (strings), sizes that
+  /// don't fit the data, and external data that is not there.
   Tensor read(const TensorProto& tensor);
   /// Throws Error naming file and tensor for a damaged message.
   TensorInfo info(const TensorProto& tensor) const;
@@ -137,6 +137,7 @@ class OnnxFile {
  private:
   Tensor read_message(const TensorProto& tensor);
   Tensor read_sparse(std::string_view message);
+  Tensor read_small(const TensorProto& tensor);
   Tensor external(const std::map<std::string, std::string>& entries,
                   DType dtype, const Dims& sizes, const std::string& name);
   Tensor at(const Ref<MappedFile>& file, size_t offset, size_t nbytes,
@@ -149,6 +150,12 @@ class OnnxFile {
 
 /// The dtype of the format's number, or none: strings, 4-bit numbers.
 std::optional<DType> dtype_of(int64_t data_type);
+/// True for a type whose values a tensor of another type holds: of 4 and 2
+/// bits, and FLOAT8E8M0.
+bool is_small(int64_t data_type);
+/// The dtype of tensors that hold values of that type: dtype_of()'s; for small
+/// types int8 or uint8, float8_e4m3fn, bfloat16; none for strings.
+std::optional<DType> held_dtype(int64_t data_type);
 /// "FLOAT", "STRING".
 std::string data_type_name(int64_t data_type);
 /// "float32[batch, 3]", "sequence of float32"; "?" where nothing is said.

@@ -53,6 +53,66 @@ constexpr std::array<TypeRow, 27> kTypes = {{
     {"INT2", kNone},
 }};
 
+// Types that this program has not, and those that hold their values, one
+// element a byte (FLOAT8E8M0: in two).
+struct SmallRow {
+  int64_t data_type;
+  DType held;
+  unsigned bits;
+};
+
+constexpr std::array<SmallRow, 6> kSmall = {{
+    {21, DType::kUInt8, 4},
+    {22, DType::kInt8, 4},
+    {23, DType::kFloat8E4M3FN, 4},
+    {24, DType::kBFloat16, 8},
+    {25, DType::kUInt8, 2},
+    {26, DType::kInt8, 2},
+}};
+
+const SmallRow* small_row(int64_t data_type) {
+  for (const SmallRow& row : kSmall)
+    if (row.data_type == data_type) return &row;
+  return nullptr;
+}
+
+// FLOAT4E2M1's numbers without sign, as float8_e4m3fn has them.
+constexpr std::array<uint8_t, 8> kE2M1 = {0,    0x30, 0x38, 0x3C,
+                                          0x40, 0x44, 0x48, 0x4C};
+
+// A power of two, of which bfloat16 has the exponent, too. The least one is
+// half of bfloat16's least normal number.
+uint16_t power_of_two(uint8_t exponent) {
+  if (exponent == 0) return 0x0040;
+  if (exponent == 255) return 0x7FC0;
+  return uint16_t(uint16_t{exponent} << 7);
+}
+
+// The lowest bits of a byte are its first element.
+void unpack(const SmallRow& row, const uint8_t* packed, size_t count,
+            void* to) {
+  auto* bytes = static_cast<uint8_t*>(to);
+  const size_t each = 8 / row.bits;
+  const unsigned mask = (1u << row.bits) - 1, sign = 1u << (row.bits - 1);
+  for (size_t i = 0; i < count; ++i) {
+    const unsigned code =
+        (unsigned(packed[i / each]) >> (i % each * row.bits)) & mask;
+    switch (row.held) {
+      case DType::kInt8:
+        bytes[i] = uint8_t(int(code ^ sign) - int(sign));
+        break;
+      case DType::kFloat8E4M3FN:
+        bytes[i] = uint8_t(kE2M1[code & 7u] | ((code & 8u) << 4));
+        break;
+      case DType::kBFloat16:
+        static_cast<uint16_t*>(to)[i] = power_of_two(uint8_t(code));
+        break;
+      default:
+        bytes[i] = uint8_t(code);
+    }
+  }
+}
+
 bool known(int64_t data_type) {
   return data_type >= 0 && data_type < int64_t(kTypes.size());
 }
@@ -200,6 +260,15 @@ std::optional<DType> dtype_of(int64_t data_type) {
   return known(data_type) ? kTypes[size_t(data_type)].dtype : std::nullopt;
 }
 
+bool is_small(int64_t data_type) {
+  return small_row(data_type) != nullptr;
+}
+
+std::optional<DType> held_dtype(int64_t data_type) {
+  const SmallRow* small = small_row(data_type);
+  return small ? small->held : dtype_of(data_type);
+}
+
 std::string data_type_name(int64_t data_type) {
   return known(data_type) ? kTypes[size_t(data_type)].name
                           : concat("type ", data_type);
@@ -308,10 +377,44 @@ Tensor OnnxFile::read_sparse(std::string_view message) {
   return out;
 }
 
+// Elements of a few bits each, packed; 4-bit ones stand two in an integer of
+// the message, too.
+Tensor OnnxFile::read_small(const TensorProto& tensor) {
+  const Contents contents = read_contents(tensor.message);
+  const SmallRow& row = *small_row(contents.data_type);
+  const size_t each = 8 / row.bits;
+  const size_t count = storage_bytes(contents.dims, 1);
+  const size_t nbytes = count / each + (count % each != 0 ? 1 : 0);
+  std::vector<uint8_t> numbers;
+  Tensor beside;
+  const void* data = nullptr;
+  size_t found = 0;
+  if (contents.outside) {
+    beside = external(contents.external, DType::kUInt8, Dims{int64_t(nbytes)},
+                      contents.name);
+    data = host_bytes(beside, "onnx");
+    found = nbytes;
+  } else if (contents.raw) {
+    data = contents.raw->data();
+    found = contents.raw->size();
+  } else {
+    for (int64_t number : contents.ints) numbers.push_back(uint8_t(number));
+    data = numbers.data();
+    found = numbers.size();
+  }
+  HOTARU_CHECK(found == nbytes, "tensor '", contents.name, "' of shape ",
+               shape_text(contents.dims), " has ", found,
+               " bytes of data, not ", nbytes);
+  Tensor out = empty(contents.dims, row.held);
+  unpack(row, static_cast<const uint8_t*>(data), count,
+         host_bytes(out, "onnx"));
+  return out;
+}
+
 Tensor OnnxFile::read_message(const TensorProto& tensor) {
   if (tensor.sparse) return read_sparse(tensor.message);
   Contents contents = read_contents(tensor.message);
-  std::optional<DType> dtype = dtype_of(contents.data_type);
+  std::optional<DType> dtype = held_dtype(contents.data_type);
   HOTARU_CHECK(dtype, "tensor '", contents.name, "' is of type ",
                data_type_name(contents.data_type), ", which hotaru has not");
   for (int64_t size : contents.dims) {
@@ -319,6 +422,7 @@ Tensor OnnxFile::read_message(const TensorProto& tensor) {
                  shape_text(contents.dims));
   }
   const Dims& sizes = contents.dims;
+  if (is_small(contents.data_type)) return read_small(tensor);
   if (contents.outside)
     return external(contents.external, *dtype, sizes, contents.name);
   size_t nbytes = storage_bytes(sizes, itemsize(*dtype));

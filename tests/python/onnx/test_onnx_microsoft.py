@@ -160,6 +160,14 @@ def _quantized_cases(kind, made, type_):
     to = number(0.05), number(20, type_)
     for op in ("QLinearAdd", "QLinearMul"):
         yield f"{op} {kind}", op, (*a, *b, *to), {}
+    least = number(type_(0) if kind == "u" else type_(-128), type_)
+    for axis, opset in ((0, 13), (1, 13), (1, 11)):
+        yield (
+            f"QLinearSoftmax {axis} {opset} {kind}",
+            "QLinearSoftmax",
+            (a[0], number(0.05), a[2], number(1 / 256), least),
+            {"axis": axis, "opset": opset},
+        )
     yield f"QLinearSigmoid {kind}", "QLinearSigmoid", (*a, *to), {}
     yield (f"QLinearLeakyRelu {kind}", "QLinearLeakyRelu", (*a, *to), {"alpha": 0.25})
     yield (f"QLinearConcat {kind}", "QLinearConcat", (*to, *a, *b), {"axis": 2})

@@ -531,8 +531,15 @@ def Not__host(X: bool) -> bool:
 
 
 def Cast(
-    input: Tensor, *, to: int, saturate: bool = True, round_mode: str = "up"
+    input: Tensor,
+    *,
+    to: int,
+    saturate: bool = True,
+    round_mode: str = "up",
+    small_to: int = 0,
 ) -> Tensor:
+    if small_to != 0:
+        return _small_cast(input, small_to, saturate, round_mode)
     # PyTorch's casts to floats of 8 bits do not saturate where ONNX's do.
     if saturate and (to == 23 or to == 24 or to == 25 or to == 26):
         limit = 57344.0 if to == 23 or to == 25 else (448.0 if to == 24 else 240.0)
@@ -552,10 +559,17 @@ def Cast__number(
     to: int,
     saturate: bool = True,
     round_mode: str = "up",
+    small_to: int = 0,
     on_device: torch.device,
 ) -> Tensor:
-    if to >= 23 and to <= 26:
-        return Cast(torch.tensor(input), to=to, saturate=saturate)
+    if (to >= 23 and to <= 26) or small_to != 0:
+        return Cast(
+            torch.tensor(input, device=on_device),
+            to=to,
+            saturate=saturate,
+            round_mode=round_mode,
+            small_to=small_to,
+        )
     # A float32 is made of a float without a conversion by an operator.
     if to == torch.float32:
         return torch.tensor(float(input), dtype=to, device=on_device)
@@ -568,10 +582,17 @@ def Cast__numbers(
     to: int,
     saturate: bool = True,
     round_mode: str = "up",
+    small_to: int = 0,
     on_device: torch.device,
 ) -> Tensor:
-    if to >= 23 and to <= 26:
-        return Cast(_host_tensor(input, on_device), to=to, saturate=saturate)
+    if (to >= 23 and to <= 26) or small_to != 0:
+        return Cast(
+            _host_tensor(input, on_device),
+            to=to,
+            saturate=saturate,
+            round_mode=round_mode,
+            small_to=small_to,
+        )
     if to == torch.float32:
         reals = [float(x) for x in input]
         return torch.tensor(reals, dtype=to, device=on_device)
@@ -579,9 +600,20 @@ def Cast__numbers(
 
 
 def CastLike_v15(
-    input: Tensor, target_type: Tensor, *, saturate: bool = True, round_mode: str = "up"
+    input: Tensor,
+    target_type: Tensor,
+    *,
+    saturate: bool = True,
+    round_mode: str = "up",
+    small_target_type: int = 0,
 ) -> Tensor:
-    return Cast(input, to=target_type.dtype, saturate=saturate)
+    return Cast(
+        input,
+        to=target_type.dtype,
+        saturate=saturate,
+        round_mode=round_mode,
+        small_to=small_target_type,
+    )
 
 
 def MatMul(A: Tensor, B: Tensor) -> Tensor:

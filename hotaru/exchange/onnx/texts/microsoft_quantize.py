@@ -24,9 +24,16 @@ def _microsoft_rounded(x: Tensor) -> Tensor:
 
 
 def com_microsoft_QuantizeLinear(
-    x: Tensor, y_scale: Tensor, y_zero_point: Optional[Tensor], *, axis: int = 1
+    x: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Optional[Tensor],
+    *,
+    axis: int = 1,
+    small_y_zero_point: int = 0,
 ) -> Tensor:
-    return QuantizeLinear_v10(x, y_scale, y_zero_point, axis=axis)
+    return QuantizeLinear_v10(
+        x, y_scale, y_zero_point, axis=axis, small_y_zero_point=small_y_zero_point
+    )
 
 
 def com_microsoft_DequantizeLinear(

@@ -136,6 +136,7 @@ def com_microsoft_GatherBlockQuantized(
     block_size: int = 128,
     gather_axis: int = 0,
     quantize_axis: int = 1,
+    small_data: int = 0,
 ) -> Tensor:
     rank = data.dim()
     axis = gather_axis + rank if gather_axis < 0 else gather_axis
@@ -148,7 +149,7 @@ def com_microsoft_GatherBlockQuantized(
     by = scales
     if scales.size(axis) != 1 or size == 1:
         by = scales.index_select(axis, at.reshape([-1]))
-    if data.dtype == torch.uint8:
+    if data.dtype == torch.uint8 and small_data == 0:
         values = _microsoft_unpacked(rows, bits).to(scales.dtype)
         zero = torch.full_like(by, float(1 << (bits - 1)))
         if zero_points is not None:
@@ -159,10 +160,14 @@ def com_microsoft_GatherBlockQuantized(
         length = values.size(along)
         values = values - _quantize_blocks(zero, length, along, block)
     else:
+        # Numbers of 4 bits are read one a byte already; floats have no zero.
         values = rows.to(scales.dtype)
-        if zero_points is not None:
-            raise NotImplementedError("GatherBlockQuantized of these types")
         length = values.size(along)
+        if zero_points is not None:
+            zero = zero_points.index_select(axis, at.reshape([-1]))
+            values = values - _quantize_blocks(
+                zero.to(scales.dtype), length, along, block_size
+            )
         block = length if block_size == 0 else block_size
     out = values * _quantize_blocks(by, length, along, block)
     shape = [1] * rank

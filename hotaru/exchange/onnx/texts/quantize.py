@@ -100,10 +100,47 @@ def QuantizeLinear_v10(
     output_dtype: Optional[int] = None,
     precision: Optional[int] = None,
     saturate: bool = True,
+    small_output_dtype: int = 0,
+    small_y_zero_point: int = 0,
 ) -> Tensor:
-    return _quantize(
-        x, y_scale, y_zero_point, axis, block_size, output_dtype, precision, saturate
-    )
+    kind = small_output_dtype if small_y_zero_point == 0 else small_y_zero_point
+    if kind != 0:
+        out = _quantize_small(
+            x, y_scale, y_zero_point, axis, block_size, precision, kind
+        )
+    else:
+        out = _quantize(
+            x,
+            y_scale,
+            y_zero_point,
+            axis,
+            block_size,
+            output_dtype,
+            precision,
+            saturate,
+        )
+    return out
+
+
+def _quantize_small(
+    x: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Optional[Tensor],
+    axis: int,
+    block_size: int,
+    precision: Optional[int],
+    kind: int,
+) -> Tensor:
+    scale = _quantize_scale(x, y_scale, axis, block_size)
+    by = scale.dtype if precision is None else precision
+    quotient = (x.to(by) / scale.to(by)).float()
+    if kind == 23:
+        return _small_cast(quotient, kind, True, "up")
+    rounded = torch.round(quotient)
+    if y_zero_point is not None:
+        rounded = rounded + _quantize_scale(x, y_zero_point, axis, block_size).float()
+    least, most = _small_range(kind)
+    return rounded.clamp(least, most).to(_small_dtype(kind))
 
 
 def DequantizeLinear_v10(
