@@ -84,7 +84,8 @@ class GraphWriter {
   static int64_t opset_of(const Node& node, const Scope& scope);
   static std::string full_name(const Node& node);
   std::vector<script::Function*> functions_of(const Node& node,
-                                              const Scope& scope);
+                                              const Scope& scope,
+                                              bool known = false);
   void write_call(const Node& node, Scope& scope);
   std::optional<Choice> choose(const Node& node,
                                const std::vector<Operand>& inputs,

@@ -254,6 +254,7 @@ std::string tensor_text(const Operand& operand, ModuleTree& tree) {
       operand.is_other() ? concat(".to(", int(operand.dtype), ")") : "";
   switch (operand.kind) {
     case Kind::kTensor:
+      if (operand.known) return concat(operand.text, ".to(", kDevice, ")");
       return operand.text;
     case Kind::kMaybeTensor:
       return concat("unchecked_cast(Tensor, ", operand.text, ")");
@@ -266,6 +267,59 @@ std::string tensor_text(const Operand& operand, ModuleTree& tree) {
 }
 
 }  // namespace
+
+bool is_live(const Operand& operand) {
+  return operand.kind != Kind::kNone && !operand.constant;
+}
+
+bool is_knowable(const Operand& operand) {
+  if (!operand.constant) {
+    return operand.known || operand.kind == Kind::kInt ||
+           operand.kind == Kind::kInts || operand.kind == Kind::kBool;
+  }
+  const Tensor& tensor = operand.constant->tensor;
+  const DType dtype = tensor.dtype();
+  // Types that tensors are made of on the host without a conversion.
+  return (dtype == DType::kInt64 || dtype == DType::kInt32 ||
+          dtype == DType::kBool || dtype == DType::kFloat32) &&
+         tensor.numel() <= kMaxShape &&
+         operand.constant->role == ModuleTree::Role::kBuffer;
+}
+
+std::string known_argument(const Operand& operand) {
+  if (operand.kind == Kind::kNone) return "None";
+  if (operand.constant) {
+    script::TypeTable types;
+    const Tensor& tensor = operand.constant->tensor;
+    const bool real = tensor.is_floating_point();
+    const TypePtr item =
+        real ? script::TypeTable::floating() : script::TypeTable::integer();
+    std::vector<Value> sizes;
+    for (int64_t d = 0; d < tensor.dim(); ++d)
+      sizes.emplace_back(tensor.size(d));
+    const std::string made = concat(
+        real ? "_known_of_reals(" : "_known_of(",
+        script::literal(Value::list(numbers_of(tensor)), types.list(item), {}),
+        ", ", int(tensor.dtype()), ")");
+    if (tensor.dim() == 1) return made;
+    return concat(made, ".reshape(",
+                  script::literal(Value::list(std::move(sizes)),
+                                  types.list(script::TypeTable::integer()), {}),
+                  ")");
+  }
+  switch (operand.kind) {
+    case Kind::kInts:
+      return concat("_known_of(", operand.text, ", ", int(operand.dtype), ")");
+    case Kind::kInt:
+      return concat("_known_number(", operand.text, ", ", int(operand.dtype),
+                    ")");
+    case Kind::kBool:
+      return concat("_known_number(int(", operand.text, "), ",
+                    int(DType::kBool), ")");
+    default:
+      return operand.text;
+  }
+}
 
 std::string argument(const Operand& operand, TypePtr type, ModuleTree& tree) {
   if (operand.kind == Kind::kNone) return "None";
@@ -312,7 +366,8 @@ std::string argument(const Operand& operand, TypePtr type, ModuleTree& tree) {
 }
 
 std::string argument(const Operand& operand, Kind kind, ModuleTree& tree) {
-  if (operand.kind == kind && !operand.constant) return operand.text;
+  if (operand.kind == kind && !operand.constant && !operand.known)
+    return operand.text;
   switch (kind) {
     case Kind::kNone:
     case Kind::kMissing:

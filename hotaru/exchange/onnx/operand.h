@@ -58,6 +58,9 @@ struct Operand {
   /// The format's number of the small type whose values the tensor holds
   /// (io::onnx::is_small), or 0.
   int64_t small = 0;
+  /// Set for a kTensor of the CPU that was made of numbers of the host alone:
+  /// a function named __known gave it (texts/known.py).
+  bool known = false;
 
   /// Numbers of the host of another dtype than int64.
   bool is_other() const { return !constant && dtype != DType::kInt64; }
@@ -83,6 +86,14 @@ bool is_short(const Operand& operand, DType dtype);
 
 /// The numbers of a constant as a value of that type; none if they don't fit.
 std::optional<Value> constant_value(const Tensor& tensor, script::TypePtr type);
+
+/// True for what a function named __known takes as a tensor: such a tensor,
+/// numbers of the host, and short constants that nobody trains.
+bool is_knowable(const Operand& operand);
+/// True if it changes from call to call: no constant.
+bool is_live(const Operand& operand);
+/// A knowable operand, or none, as a tensor of the CPU that is made of numbers.
+std::string known_argument(const Operand& operand);
 
 /// The operand where a type is expected that cost() allows. Adds constants to
 /// the module.

@@ -18,6 +18,8 @@ using script::Meaning;
 namespace {
 
 constexpr std::string_view kPrefix = "__torch__.onnx.";
+// Name of its own of a function of known numbers.
+constexpr std::string_view kKnown = "known";
 
 /// Names of operators' functions beside those of the archives' language. Kept
 /// by the unit, so the operators live as long as its functions.
@@ -110,12 +112,13 @@ Function* Operators::find_function(std::string_view name) {
   return function == functions_.end() ? nullptr : function->second;
 }
 
-std::vector<Function*> Operators::find(std::string_view op, int64_t opset) {
+std::vector<Function*> Operators::find(std::string_view op, int64_t opset,
+                                       bool known) {
   auto found = by_op_.find(op);
   if (found == by_op_.end()) return {};
   std::vector<const Definition*> newest;
   for (const Definition& each : found->second) {
-    if (each.version > opset) continue;
+    if (each.version > opset || (each.variant == kKnown && !known)) continue;
     auto same = std::find_if(
         newest.begin(), newest.end(),
         [&](const Definition* d) { return d->variant == each.variant; });

@@ -28,8 +28,10 @@ class Operators : public std::enable_shared_from_this<Operators> {
   explicit Operators(script::CompilationUnit& unit);
 
   /// The functions of an operator, one for each name of its own: the newest
-  /// that the opset knows. Empty for unknown operators.
-  std::vector<script::Function*> find(std::string_view op, int64_t opset);
+  /// that the opset knows. Empty for unknown operators. Ones of known numbers
+  /// (texts/known.py) only if asked for.
+  std::vector<script::Function*> find(std::string_view op, int64_t opset,
+                                      bool known = false);
   /// A function by its whole name, or null.
   script::Function* find_function(std::string_view name);
   /// Gives meaning to these functions' names in a program's text.

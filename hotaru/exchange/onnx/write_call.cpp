@@ -70,6 +70,26 @@ bool compares(const io::onnx::Node& node) {
       node, {"Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual"});
 }
 
+/// True for a function that takes and gives tensors of known numbers alone.
+bool is_of_known(const Function& function) {
+  return function.short_name().find("__known") != std::string_view::npos;
+}
+
+/// True for a type that a known tensor stands for.
+bool takes_tensor(TypePtr type) {
+  if (type->kind == TypeKind::kOptional) type = type->item();
+  return type->kind == TypeKind::kTensor;
+}
+
+/// True for a node whose result can be made on the host without a conversion.
+bool gives_known(const io::onnx::Node& node) {
+  if (node.op != "Cast") return true;
+  const Attribute* to = node.find("to");
+  const auto dtype = to ? io::onnx::dtype_of(to->i) : std::nullopt;
+  return dtype == DType::kInt64 || dtype == DType::kInt32 ||
+         dtype == DType::kBool || dtype == DType::kFloat32;
+}
+
 bool is_number(Kind kind) {
   return kind == Kind::kInt || kind == Kind::kInts;
 }
@@ -119,13 +139,18 @@ std::optional<GraphWriter::Choice> GraphWriter::choose(
     const Node& node, const std::vector<Operand>& inputs,
     const std::vector<Function*>& functions, std::string& reason) {
   std::optional<Choice> best;
+  // Nodes that no function of known numbers fits have another one.
+  bool silent = false;
   auto refuse = [&](const auto&... text) {
-    if (reason.empty()) reason = concat(text...);
+    if (reason.empty() && !silent) reason = concat(text...);
   };
   for (Function* function : functions) {
+    const bool known = is_of_known(*function);
+    silent = known;
     Choice choice{.function = function,
                   .results = results_of(*function, node.outputs.size()).size()};
     bool fits = choice.results >= node.outputs.size();
+    bool live = false, leads = false;
     if (!fits) refuse("its output ", choice.results, " is not supported");
     for (const Attribute& each : node.attributes) {
       if (!fits || knows(*function, each.name)) continue;
@@ -143,6 +168,14 @@ std::optional<GraphWriter::Choice> GraphWriter::choose(
       auto take = [&](TypePtr type) {
         const Operand operand = next < inputs.size() ? inputs[next] : Operand();
         std::optional<int> price = cost(operand, type);
+        if (known && takes_tensor(type) && operand.kind != Kind::kNone) {
+          // Lists are better still, where a function takes them.
+          const bool list = is_live(operand) && !operand.known;
+          price = is_knowable(operand) ? std::optional<int>(list ? 3 : 0)
+                                       : std::nullopt;
+          live = live || (price && is_live(operand));
+          leads = leads || operand.known;
+        }
         if (!price) {
           refuse(operand.kind == Kind::kNone ? "input " : "an input of input ",
                  next, " ('", each.name,
@@ -163,6 +196,11 @@ std::optional<GraphWriter::Choice> GraphWriter::choose(
     if (fits && next < inputs.size()) {
       refuse("it has ", inputs.size(), " inputs");
       fits = false;
+    }
+    if (known) {
+      fits = fits && live;
+      // Where there are known tensors, or a Cast makes one, it stays so.
+      choice.cost -= leads ? 10 : node.op == "Cast" ? 4 : 2;
     }
     bool better = !best || choice.cost < best->cost ||
                   (choice.cost == best->cost && choice.results < best->results);
@@ -257,18 +295,22 @@ std::string GraphWriter::call_text(const Node& node,
     if (out.back() != '(') out += ", ";
     out += concat(text...);
   };
+  const bool known = is_of_known(function);
+  const auto given_as = [&](const Operand& operand, TypePtr type) {
+    return known && takes_tensor(type) ? known_argument(operand)
+                                       : argument(operand, type, tree_);
+  };
   size_t next = 0;
   for (const Parameter& each : function.params()) {
     if (is_rest(each)) {
       std::string list;
       while (next < inputs.size()) {
         list += concat(list.empty() ? "" : ", ",
-                       argument(inputs[next++], each.type->item(), tree_));
+                       given_as(inputs[next++], each.type->item()));
       }
       add("annotate(", each.type->annotation(), ", [", list, "])");
     } else if (!each.keyword_only) {
-      add(next < inputs.size() ? argument(inputs[next], each.type, tree_)
-                               : "None");
+      add(next < inputs.size() ? given_as(inputs[next], each.type) : "None");
       ++next;
     } else if (each.name == kOutputs) {
       add(each.name, "=", node.outputs.size());
@@ -312,6 +354,7 @@ void GraphWriter::bind_results(const Node& node, Function& function,
     Operand result = variable(kind_of(types[i]));
     result.one = function.short_name().find("__one") != std::string::npos;
     if (is_number(result.kind)) result.dtype = numbers;
+    result.known = is_of_known(function) && result.kind == Kind::kTensor;
     HOTARU_CHECK(result.kind != Kind::kMissing, where(node), ": ",
                  function.short_name(), " returns a ", types[i]->annotation());
     names += concat(i ? ", " : "", result.text);
@@ -415,7 +458,8 @@ void GraphWriter::to_tensors(const Node& node, std::vector<Operand>& inputs) {
   for (size_t i = 0; i < std::min(data, inputs.size()); ++i) {
     if (!inputs[i].is_other()) continue;
     inputs[i] = {.kind = Kind::kTensor,
-                 .text = argument(inputs[i], Kind::kTensor, tree_)};
+                 .text = known_argument(inputs[i]),
+                 .known = true};
   }
 }
 
@@ -430,20 +474,21 @@ std::string GraphWriter::full_name(const Node& node) {
 }
 
 std::vector<Function*> GraphWriter::functions_of(const Node& node,
-                                                 const Scope& scope) {
+                                                 const Scope& scope,
+                                                 bool known) {
   constexpr std::array<std::string_view, 4> kDomains = {
       "", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"};
   if (node.domain == "com.microsoft")
     return operators_.find(concat(kMicrosoft, node.op), opset_of(node, scope));
-  bool known = std::find(kDomains.begin(), kDomains.end(), node.domain) !=
-               kDomains.end();
-  if (!known) return {};
-  return operators_.find(node.op, opset_of(node, scope));
+  const bool ours = std::find(kDomains.begin(), kDomains.end(), node.domain) !=
+                    kDomains.end();
+  if (!ours) return {};
+  return operators_.find(node.op, opset_of(node, scope), known);
 }
 
 void GraphWriter::write_call(const Node& node, Scope& scope) {
   const int64_t opset = opset_of(node, scope);
-  const std::vector<Function*> functions = functions_of(node, scope);
+  std::vector<Function*> functions = functions_of(node, scope);
   if (functions.empty()) {
     ++missing_[full_name(node)];
     for (size_t i = 0; i < node.outputs.size(); ++i)
@@ -456,6 +501,12 @@ void GraphWriter::write_call(const Node& node, Scope& scope) {
   while (!inputs.empty() && inputs.back().kind == Kind::kNone)
     inputs.pop_back();
   HOTARU_CHECK(!node.outputs.empty(), where(node), ": has no output");
+  const auto is_number_here = [](const Operand& each) {
+    return is_live(each) && is_knowable(each);
+  };
+  if (gives_known(node) &&
+      std::any_of(inputs.begin(), inputs.end(), is_number_here))
+    functions = functions_of(node, scope, true);
   std::string reason;
   std::vector<Operand> numbers = inputs;
   if (const auto dtype = other_numbers(node, numbers)) {

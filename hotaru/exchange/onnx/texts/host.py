@@ -12,8 +12,8 @@ def _host_ints(x: Tensor) -> List[int]:
 
 
 def _host_floats(x: Tensor) -> List[float]:
-    flat = x.to(torch.float64).reshape([-1])
-    return annotate(List[float], flat.tolist())
+    whole = x if x.dtype == torch.float32 else x.to(torch.float64)
+    return annotate(List[float], whole.reshape([-1]).tolist())
 
 
 def _host_stack(

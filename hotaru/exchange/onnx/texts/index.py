@@ -19,6 +19,13 @@ def Gather__select(data: Tensor, indices: int, *, axis: int = 0) -> Tensor:
     return data.select(axis, indices)
 
 
+# An only element stays one, a small one.
+def Gather__one(data: Tuple[int], indices: Tuple[int], *, axis: int = 0) -> List[int]:
+    if indices[0] != 0 and indices[0] != -1:
+        raise IndexError("Gather: there is one element")
+    return [data[0]]
+
+
 def Gather__elements(
     data: List[int], indices: List[int], *, axis: int = 0
 ) -> List[int]:

@@ -40,6 +40,15 @@ def Add__host(A: int, B: int) -> int:
     return A + B
 
 
+# Lists of one small number each stay that.
+def Add__one(A: Tuple[int], B: Tuple[int]) -> List[int]:
+    return [A[0] + B[0]]
+
+
+def Add__one_and_number(A: Tuple[int], B: int) -> List[int]:
+    return [A[0] + B]
+
+
 def Add__lists(A: List[int], B: List[int]) -> List[int]:
     a, b = _math_lists(A, B)
     return [a[i] + b[i] for i in range(len(a))]
@@ -82,6 +91,18 @@ def Sub_v7(A: Tensor, B: Tensor) -> Tensor:
 
 def Sub__host(A: int, B: int) -> int:
     return A - B
+
+
+def Sub__one(A: Tuple[int], B: Tuple[int]) -> List[int]:
+    return [A[0] - B[0]]
+
+
+def Sub__one_of_number(A: int, B: Tuple[int]) -> List[int]:
+    return [A - B[0]]
+
+
+def Sub__one_and_number(A: Tuple[int], B: int) -> List[int]:
+    return [A[0] - B]
 
 
 def Sub__lists(A: List[int], B: List[int]) -> List[int]:
