@@ -14,7 +14,14 @@ import hotaru as torch
 
 INT64 = ob.INT64
 # Ways that the numbers go before the operator takes them.
-KINDS = ("int64", "through int32", "by Where")
+KINDS = (
+    "int64",
+    "through int32",
+    "by Where",
+    "as int32",
+    "through float32",
+    "of two dimensions",
+)
 
 
 def numbers(kind: str, name: str, values):
@@ -41,6 +48,20 @@ def numbers(kind: str, name: str, values):
     if kind == "through int32":
         nodes.append(ob.node("Cast", [own("sum")], [own("short")], to=6))
         nodes.append(ob.node("Cast", [own("short")], [name], to=INT64))
+    elif kind == "as int32":
+        nodes.append(ob.node("Cast", [own("sum")], [name], to=6))
+    elif kind == "through float32":
+        nodes.append(ob.node("Cast", [own("sum")], [own("real")], to=ob.FLOAT))
+        nodes.append(ob.node("Floor", [own("real")], [own("floor")]))
+        nodes.append(ob.node("Cast", [own("floor")], [name], to=INT64))
+    elif kind == "of two dimensions":
+        constants += [
+            ob.tensor(own("wide"), INT64, [2], [1, -1]),
+            ob.tensor(own("back"), INT64, [len(count)], [-1] * len(count)),
+        ]
+        wide = [own("sum"), own("wide")]
+        nodes.append(ob.node("Reshape", wide, [own("row")]))
+        nodes.append(ob.node("Reshape", [own("row"), own("back")], [name]))
     elif kind == "by Where":
         where = [own("there"), own("sum"), own("values")]
         nodes.append(ob.node("Greater", [own("rows"), own("zero")], [own("there")]))
