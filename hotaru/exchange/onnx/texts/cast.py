@@ -1,6 +1,94 @@
-"""Types of less than a byte, and powers of two, in tensors of types that hold
-their values: int8 and uint8, float8_e4m3fn (FLOAT4E2M1), bfloat16 (FLOAT8E8M0).
+"""Conversions between types. Those of less than a byte, and powers of two, are
+in tensors of types that hold their values: int8 and uint8, float8_e4m3fn
+(FLOAT4E2M1), bfloat16 (FLOAT8E8M0).
 """
+
+
+def Cast(
+    input: Tensor,
+    *,
+    to: int,
+    saturate: bool = True,
+    round_mode: str = "up",
+    small_to: int = 0,
+) -> Tensor:
+    if small_to != 0:
+        return _small_cast(input, small_to, saturate, round_mode)
+    # PyTorch's casts to floats of 8 bits do not saturate where ONNX's do.
+    if saturate and (to == 23 or to == 24 or to == 25 or to == 26):
+        limit = 57344.0 if to == 23 or to == 25 else (448.0 if to == 24 else 240.0)
+        wide = input.to(torch.float32)
+        # Not-a-number stays what it is.
+        return torch.clamp(wide, -limit, limit).to(to)
+    if to == 24:
+        # PyTorch's cast to float8_e4m3fn alone always saturates.
+        return _quantize_float8(input.to(torch.float32), to, False)
+    return input.to(to)
+
+
+# Made of numbers at once, so that their values are known at capture.
+def Cast__number(
+    input: int,
+    *,
+    to: int,
+    saturate: bool = True,
+    round_mode: str = "up",
+    small_to: int = 0,
+    on_device: torch.device,
+) -> Tensor:
+    if (to >= 23 and to <= 26) or small_to != 0:
+        return Cast(
+            torch.tensor(input, device=on_device),
+            to=to,
+            saturate=saturate,
+            round_mode=round_mode,
+            small_to=small_to,
+        )
+    # A float32 is made of a float without a conversion by an operator.
+    if to == torch.float32:
+        return torch.tensor(float(input), dtype=to, device=on_device)
+    return torch.tensor(input, dtype=to, device=on_device)
+
+
+def Cast__numbers(
+    input: List[int],
+    *,
+    to: int,
+    saturate: bool = True,
+    round_mode: str = "up",
+    small_to: int = 0,
+    on_device: torch.device,
+) -> Tensor:
+    if (to >= 23 and to <= 26) or small_to != 0:
+        return Cast(
+            _host_tensor(input, on_device),
+            to=to,
+            saturate=saturate,
+            round_mode=round_mode,
+            small_to=small_to,
+        )
+    if to == torch.float32:
+        reals = [float(x) for x in input]
+        return torch.tensor(reals, dtype=to, device=on_device)
+    return torch.tensor(input, dtype=to, device=on_device)
+
+
+def CastLike_v15(
+    input: Tensor,
+    target_type: Tensor,
+    *,
+    saturate: bool = True,
+    round_mode: str = "up",
+    small_target_type: int = 0,
+) -> Tensor:
+    return Cast(
+        input,
+        to=target_type.dtype,
+        saturate=saturate,
+        round_mode=round_mode,
+        small_to=small_target_type,
+    )
+
 
 # Kinds are TensorProto's numbers: 21 UINT4, 22 INT4, 23 FLOAT4E2M1,
 # 24 FLOAT8E8M0, 25 UINT2, 26 INT2. A keyword `small_` with the name of an
