@@ -50,8 +50,13 @@ def batch_norm_update_stats(
     """The means and variances of the channels.
 
     What is kept of earlier batches moves towards them by `momentum`, towards
-    the variance without bias.
+    the variance without bias. RuntimeError for an empty batch.
     """
+    if input.numel() == 0:
+        raise RuntimeError(
+            "input tensor must have at least one element, but got input_sizes = "
+            f"{list(input.shape)}"
+        )
     mean = input.mean(_others(input))
     var = input.var(_others(input), correction=0)
     count = input.numel() // input.size(1)

@@ -117,3 +117,9 @@ def test_data_of_a_leaf():
     assert leaf.requires_grad
     assert leaf.is_leaf
     assert leaf.to_dense().tolist() == [[3, 3], [3, 3]]
+
+
+@pytest.mark.parametrize("make", [torch.zeros, torch.empty])
+def test_a_dense_out_takes_no_sparse_result(make):
+    with pytest.raises(RuntimeError, match="layout Sparse does not match"):
+        make((3, 4), layout=torch.sparse_coo, out=torch.zeros(3, 4))
