@@ -14,7 +14,7 @@ _SHOWN = 60  # causes in the document
 def cause_of(result: dict) -> str:
     """The error's first line, with what differs from run to run taken out."""
     text = result.get("error") or result["outcome"]
-    text = _ADDRESS.sub("0x", text).replace("hotaru", "torch")
+    text = _ADDRESS.sub("@", text).replace("hotaru", "torch")
     return _NUMBER.sub("N", text)[:120]
 
 
