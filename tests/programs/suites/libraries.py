@@ -59,7 +59,11 @@ LIBRARIES = [
     ),
     Library("pyro", "pyro-ppl", (f"tests/{_EVERY}",), keep=("examples/",)),
     Library(
-        "lightning", "lightning", (f"tests/tests_pytorch/{_EVERY}",), path=("tests",)
+        "lightning",
+        "lightning",
+        (f"tests/tests_pytorch/{_EVERY}",),
+        path=("tests",),
+        left_out={"*/helpers/test_datasets.py": _NET},
     ),
     Library("fabric", "lightning", (f"tests/tests_fabric/{_EVERY}",), path=("tests",)),
     Library("torch-geometric", "torch-geometric", (f"test/{_EVERY}",)),
