@@ -118,7 +118,8 @@ BagResult bags(const Tensor& weight, const Tensor& indices,
   HOTARU_CHECK(!factors.defined() || mode == 0,
                "embedding_bag: per_sample_weights only supported with "
                "mode='sum'");
-  HOTARU_CHECK(!sparse, "embedding_bag: sparse gradients are not supported");
+  HOTARU_CHECK(!sparse || !autograd::needs_grad(weight),
+               "embedding_bag: sparse gradients are not supported");
   HOTARU_CHECK(!include_last_offset || offsets.numel() > 0,
                "include_last_offset: number of offset should be at least 1");
   // PyTorch overlooks the last offset wherever it has to look at each row.

@@ -287,7 +287,8 @@ Tensor embedding(const Tensor& weight, const Tensor& indices,
                "following scalar types: Long, Int; but got torch.",
                scalar_type_name(indices.dtype()),
                "Tensor instead (while checking arguments for embedding)");
-  HOTARU_CHECK(!sparse, "embedding: sparse gradients are not supported");
+  HOTARU_CHECK(!sparse || !autograd::needs_grad(weight),
+               "embedding: sparse gradients are not supported");
   Tensor out;
   {
     autograd::NoGrad guard;

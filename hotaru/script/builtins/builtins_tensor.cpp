@@ -1,9 +1,11 @@
 // Requests of the language to tensors: their properties, and numbers from them.
+#include <algorithm>
 #include <utility>
 
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/inference/inference.h"
 #include "hotaru/core/memory_format.h"
 #include "hotaru/core/sparse/sparse.h"
 #include "hotaru/engine/engine.h"
@@ -203,8 +205,9 @@ void add_properties(BuiltinTable& table) {
   table.add(
       "is_cpu(Tensor a) -> bool",
       +[](const Tensor& t) { return t.device().is_cpu(); });
-  for (const char* name : {"is_quantized", "is_mkldnn", "is_mps", "is_meta",
-                           "is_nested", "is_xpu"}) {
+  for (const char* name :
+       {"is_quantized", "is_mkldnn", "is_mps", "is_meta", "is_nested", "is_xpu",
+        "is_xla", "is_ipu", "is_vulkan", "is_mtia", "is_maia"}) {
     table.add(
         concat(name, "(Tensor a) -> bool"),
         +[](const Tensor&) { return false; });
@@ -316,6 +319,23 @@ void add_modes(BuiltinTable& table) {
             outputs, inputs, given,
             {.retain_graph = retain.value_or(create), .create_graph = create},
             unused));
+      });
+  table.add(
+      "retains_grad(Tensor a) -> bool", +[](const Tensor& t) {
+        const autograd::Meta* known = autograd::meta(t);
+        return known && known->retains_grad;
+      });
+  table.add("retain_grad(Tensor self) -> ()", &autograd::retain_grad);
+  table.add(
+      "is_inference(Tensor self) -> bool",
+      +[](const Tensor& t) { return is_inference(t); });
+  table.add(
+      "is_set_to(Tensor self, Tensor tensor) -> bool",
+      +[](const Tensor& a, const Tensor& b) {
+        return a.storage() == b.storage() &&
+               a.storage_offset() == b.storage_offset() &&
+               std::ranges::equal(a.sizes(), b.sizes()) &&
+               std::ranges::equal(a.strides(), b.strides());
       });
   table.add(
       "grad.attribute(Tensor a) -> Tensor?", +[](const Tensor& t) {

@@ -16,11 +16,12 @@ constexpr std::pair<std::string_view, std::string_view> kTensorAttributes[] = {
 };
 
 constexpr std::string_view kSameNameAttributes[] = {
-    "dtype",     "device",  "grad",    "data",          "requires_grad",
-    "layout",    "is_cuda", "is_cpu",  "is_sparse",     "is_quantized",
-    "is_mkldnn", "is_mps",  "is_meta", "is_leaf",       "itemsize",
-    "mT",        "real",    "imag",    "nbytes",        "retains_grad",
-    "is_nested", "names",   "is_xpu",  "is_sparse_csr",
+    "dtype",     "device",    "grad",    "data",          "requires_grad",
+    "layout",    "is_cuda",   "is_cpu",  "is_sparse",     "is_quantized",
+    "is_mkldnn", "is_mps",    "is_meta", "is_leaf",       "itemsize",
+    "mT",        "real",      "imag",    "nbytes",        "retains_grad",
+    "is_nested", "names",     "is_xpu",  "is_sparse_csr", "is_xla",
+    "is_ipu",    "is_vulkan", "is_mtia", "is_maia",
 };
 
 }  // namespace

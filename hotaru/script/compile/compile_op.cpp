@@ -105,7 +105,7 @@ constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
     {"absolute_", "abs_"},    {"multiply_", "mul_"},
     {"divide_", "div_"},      {"subtract_", "sub_"},
     {"true_divide_", "div_"}, {"negative_", "neg_"},
-    {"clip_", "clamp_"},
+    {"clip_", "clamp_"},      {"arctan2_", "atan2_"},
 };
 
 // Python's operators between tensors; numbers have their own.

@@ -78,6 +78,7 @@ _LANGUAGE = {
 }
 _LANGUAGE_NAMES = {id(value): name for name, value in _LANGUAGE.items()}
 _LANGUAGE_NAMES[id(collections.OrderedDict)] = "dict"
+_LANGUAGE_NAMES[id(hotaru.Size)] = "list"
 
 _GENERIC = {
     id(getattr(typing, name)): name

@@ -93,6 +93,24 @@ def col_indices(self: Tensor) -> Tensor:
 
 
 @_marks.ignore
+def _sparse_dim(self: Tensor) -> int:
+    return self.sparse_dim()
+
+
+def sparse_dim(self: Tensor) -> int:
+    return 0 if self.layout == torch.strided else _sparse_dim(self)
+
+
+@_marks.ignore
+def _dense_dim(self: Tensor) -> int:
+    return self.dense_dim()
+
+
+def dense_dim(self: Tensor) -> int:
+    return self.dim() if self.layout == torch.strided else _dense_dim(self)
+
+
+@_marks.ignore
 def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
     """The product `torch.sparse.mm`."""
     return torch.sparse.mm(mat1, mat2)
@@ -115,5 +133,7 @@ METHODS = {
         values,
         crow_indices,
         col_indices,
+        sparse_dim,
+        dense_dim,
     )
 }

@@ -231,8 +231,60 @@ def _chalf(self: Tensor, *, memory_format: int | None = None) -> Tensor:
     )
 
 
+def _type(self: Tensor, dtype: int, non_blocking: bool = False) -> Tensor:
+    return torch.ops.to(self, dtype, non_blocking)
+
+
+def _get_device(self: Tensor) -> int:
+    index = self.device.index
+    return -1 if index is None else index
+
+
+def _never(self: Tensor) -> bool:
+    return False
+
+
+def _is_nonzero(self: Tensor) -> bool:
+    return bool(self)
+
+
+def _is_same_size(self: Tensor, other: Tensor) -> bool:
+    return self.size() == other.size()
+
+
+def _fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+    assert self.dim() > 1, "dimensions must larger than 1"
+    step = 0
+    for i in range(self.dim()):
+        step += self.stride(i)
+        assert self.dim() == 2 or self.size(i) == self.size(0), (
+            "all dimensions of input must be of equal length"
+        )
+    whole = self
+    more = True
+    while more:
+        count = min(whole.size())
+        line = whole.as_strided([count], [step], whole.storage_offset())
+        line.fill_(fill_value)
+        below = whole.size(1) + 1
+        more = wrap and whole.dim() == 2 and whole.size(0) > below
+        if more:
+            whole = whole[below:]
+    return self
+
+
 #: Methods of tensors that are no operators.
-METHODS = {"chalf": _chalf}
+METHODS = {
+    "chalf": _chalf,
+    "fill_diagonal_": _fill_diagonal_,
+    "get_device": _get_device,
+    "is_conj": _never,
+    "is_distributed": _never,
+    "is_neg": _never,
+    "is_nonzero": _is_nonzero,
+    "is_same_size": _is_same_size,
+    "type": _type,
+}
 
 #: Functions whose results depend on the types of their arguments.
 OVERLOADS = {

@@ -186,9 +186,10 @@ def _cloned(value):
 def _tensors(value) -> list:
     """Tensors in a result, where a size that a program gives back is one."""
     if isinstance(value, TracedTensor):
-        return [value.value]
+        value = value.value
     if isinstance(value, _C.Tensor):
-        return [value]
+        strided = value.layout is _C.strided
+        return [value if strided else value.to_dense()]
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):

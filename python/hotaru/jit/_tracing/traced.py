@@ -14,6 +14,7 @@ import hotaru
 from ... import _C
 from ..._extension import misfits as _misfits
 from ..._own_names import no_member
+from .._library.sparse import METHODS
 from .._operators import overload_of
 from .autocast import call_with_casts
 from .index import (
@@ -428,6 +429,13 @@ class TracedTensor(_Traced):
         if isinstance(value, _OPERATOR):
             return lambda *args, **kwargs: self.recorder.call(
                 value, (self, *args), kwargs
+            )
+        if name == "to_sparse" or (
+            name in METHODS and self.value.layout is not _C.strided
+        ):  # which Python answers in the program, too
+            return lambda *args: self.recorder.bind(
+                f"{self.name}.{name}({', '.join(map(repr, args))})",
+                getattr(self.value, name)(*args),
             )
         if isinstance(value, (types.FunctionType, _C.Function)):
             return types.MethodType(value, self)

@@ -101,6 +101,23 @@ EXPRESSIONS = {
     ),
 }
 CASES = [(k, text) for k, texts in EXPRESSIONS.items() for text in texts]
+QUESTIONS = (
+    "x.get_device(), torch.get_device(x), x.is_conj(), torch.is_neg(x)",
+    "x[0, 0, 0].is_nonzero(), torch.is_inference(x), x.is_inference()",
+    "x.is_same_size(x), torch.is_same_size(x, v), x.is_distributed()",
+    "x.is_set_to(x), x.is_set_to(x.clone()), x.is_set_to(x[0])",
+    "x.sparse_dim(), x.dense_dim(), x.to_sparse().sparse_dim()",
+    "x[0].clone().fill_diagonal_(7.0)",
+    "x.clone().arctan2_(x)",
+    "x.view(6, 4).clone().fill_diagonal_(7.0, wrap=True)",
+    "x.view(12, 2).clone().fill_diagonal_(7.0, True)",
+    "x.view(12, 2).clone().fill_diagonal_(7.0)",
+    "x.retains_grad, x.is_xla, x.is_mtia",
+    "x.type(torch.float64)",
+    "torch.Size([1, 2]), torch.Size(x.shape), torch.Size((3,))",
+    "torch.nn.functional.embedding(i, x[0], sparse=True)",
+    "torch.nn.functional.embedding_bag(i, x[0], sparse=True)",
+)
 WINDOWS = [
     f"torch.{name}_window({given})"
     for name in ("hann", "hamming", "blackman", "bartlett", "kaiser")
@@ -140,7 +157,7 @@ def both(text: str):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("text", [text for _, text in CASES] + WINDOWS)
+@pytest.mark.parametrize("text", [text for _, text in CASES] + [*QUESTIONS, *WINDOWS])
 def test_an_expression_means_what_it_means_in_python(text):
     want, got = both(text)
     assert operator_programs.same(torch, want, got), (want, got)
@@ -249,3 +266,15 @@ def test_objects_in_lists_tuples_and_dicts_of_modules():
     for kept in (made, tuple(made), {0: made[0], 1: made[1]}):
         compiled = torch.jit.script(Keeps(kept))
         assert compiled(torch.ones(1)).item() == 6
+
+
+def test_sparse_tensors_in_traces():
+    def f(x):
+        return x.to_sparse().coalesce().values(), x.to_sparse(1).to_dense()
+
+    x = torch.tensor([[0.0, 1.0], [2.0, 0.0]])
+    traced = torch.jit.trace(f, (x,))
+    assert all(map(torch.equal, f(x + 1), traced(x + 1)))
+    sparse = torch.jit.trace(lambda x: x.to_sparse(), (x,))(x * 2)
+    assert sparse.layout == torch.sparse_coo
+    assert torch.equal(sparse.to_dense(), x * 2)

@@ -2,7 +2,7 @@
 
 The programs are those of record_operators.py: PyTorch's own samples of every
 operator as a function, a method and in place. What PyTorch compiles compiles
-here, and what it traces is traced, but for the lists below.
+here, and what it traces is traced.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ import hotaru as torch
 HERE = Path(__file__).parent
 PROGRAMS = json.loads((HERE.parents[1] / "golden" / "jit_operators.json").read_text())
 PARTS = 8
-# Entries that PyTorch traces.
-NOT_TRACED = {"to_sparse": "Python makes the sparse tensor, out of stand-ins"}
 
 
 def not_compiled() -> dict:
@@ -42,8 +40,7 @@ def test_compiled_and_traced_operators_are_those_of_python(part):
             wrong.append(f"{source}compiled: {found[0]}")
         elif found[0] and name not in known:
             wrong.append(f"{source}compiled, not on the list: {found[0]}")
-        refused = trace or name in NOT_TRACED
-        if found[1] and (found[1] == "differs" or not refused):
+        if found[1] and (found[1] == "differs" or not trace):
             wrong.append(f"{source}traced: {found[1]}")
     assert not wrong, "\n".join(wrong)
 
