@@ -33,7 +33,7 @@ def _is_plain_class(cls: type) -> bool:
 
 
 def _annotation_of(value):
-    """Text that a program would write; TypeError for a value without a type."""
+    """The type that a program would write; TypeError where there is none."""
     if type(value) is tuple and value:
         return tuple[tuple(map(_annotation_of, value))]
     if type(value) in (list, dict) and value:
