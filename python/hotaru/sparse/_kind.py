@@ -77,11 +77,6 @@ class _Sparse(Kind):
             raise RuntimeError(
                 f"{NEEDS_COALESCED[name[:-1]]}_ requires coalesced input"
             )
-        if self.has(result) and not self.has(out):
-            layout = _back_end(result).removesuffix(result.device.type.upper())
-            raise RuntimeError(
-                f"layout {layout} does not match layout of out parameter (Strided)"
-            )
         return lent("assign_sparse")(out, result, name is not None)
 
     def set_data(self, accessor, x, value):

@@ -40,6 +40,10 @@ def zeros(
         dtype = out.dtype
     made = empty_of(_sizes(args, size), dtype, device)
     if out is not None:
+        if not is_sparse(out):
+            raise RuntimeError(
+                "layout Sparse does not match layout of out parameter (Strided)"
+            )
         made = inplace.replace(out.detach_(), made)
     return made.requires_grad_() if requires_grad else made
 
