@@ -7,6 +7,7 @@ import types
 import typing
 
 from .. import _C, nn
+from .._answering.base import Wrapping
 from .._own_names import is_own
 from .._utils import typename
 from ..nn.modules._arguments import LayerFunction, weight_and_bias
@@ -269,6 +270,8 @@ class _Members:
         return SCRIPTER.type_of_annotation(annotation, self._names)
 
     def _plain(self, name: str, value) -> None:
+        if _answers_itself(value):
+            return self._fail(name, value)
         known = None
         if isinstance(value, _marks.Attribute):
             known = SCRIPTER.type_of_annotation(value.type, self._names)
@@ -321,6 +324,12 @@ class _Members:
             f"Valid constants are:\n1. a nn.ModuleList\n2. a value of type "
             f"{{{known}}}\n3. a list or tuple of (2)\n"
         )
+
+
+def _answers_itself(value) -> bool:
+    if type(value) in (list, tuple):
+        return any(map(_answers_itself, value))
+    return issubclass(_C._answering_class(value), Wrapping)
 
 
 class _Methods:

@@ -12,6 +12,7 @@ from ...._qconfig import require_qconfig
 from ....intrinsic.modules import fused as nni
 from ...modules.linear import Linear as _Linear
 from ...modules.utils import _quantize_weight
+from . import _scripted
 
 __all__ = ["Linear"]
 
@@ -24,6 +25,7 @@ class Linear(_Linear):
     """
 
     _version = 4
+    _rectified = False
 
     def __init__(
         self, in_features, out_features, bias_=True, dtype=hotaru.qint8
@@ -33,6 +35,12 @@ class Linear(_Linear):
 
     def forward(self, x):
         return products.linear_dynamic(x, *self._weight_bias())
+
+    def __prepare_scriptable__(self):
+        weight, bias = self._weight_bias()
+        whole = weight.dtype is hotaru.qint8
+        kind = _scripted.Linear if whole else _scripted.HalfLinear
+        return kind(weight, bias, self._rectified)
 
     def _get_name(self) -> str:
         return "DynamicQuantizedLinear"

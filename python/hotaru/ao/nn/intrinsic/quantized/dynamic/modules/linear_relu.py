@@ -10,6 +10,7 @@ class LinearReLU(Linear):
     """A linear map in integers and a rectifier, of floats and in floats."""
 
     _FLOAT_MODULE = nni.LinearReLU
+    _rectified = True
 
     def forward(self, x):
         return super().forward(x).relu()
