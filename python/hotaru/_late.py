@@ -122,6 +122,7 @@ LENT = {
     "moved": "sparse.moved",
     # A layer among processes.
     "distributed": "distributed",
+    "c10d": "distributed.distributed_c10d",
     "rpc_extension": "distributed.rpc._extension",
     "batch_norm_of_all": "distributed.nn.batch_norm:batch_norm",
     "BackwardHook": "utils._backward_hook:BackwardHook",

@@ -13,7 +13,16 @@ from .finder import AliasFinder, ModuleFinder
 from .rename import rename_loaded
 
 _PACKAGE = __package__.partition(".")[0]
-_IN_EXTENSION = ("_fft", "_functorch", "_linalg", "_nn", "_sparse", "_special")
+_IN_EXTENSION = (
+    "_distributed_c10d",
+    "_distributed_rpc",
+    "_fft",
+    "_functorch",
+    "_linalg",
+    "_nn",
+    "_sparse",
+    "_special",
+)
 # PyTorch's wheel brings this package, too.
 _FUNCTORCH = ("functorch", "_functorch.face")
 

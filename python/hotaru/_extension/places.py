@@ -30,6 +30,10 @@ _HERE = {
         "_meet",
     ),
     "questions": (
+        "_cuda_clearCublasWorkspaces",
+        "_get_default_device",
+        "_get_math_sdp_allow_fp16_bf16_reduction",
+        "_set_math_sdp_allow_fp16_bf16_reduction",
         "_get_accelerator",
         "_get_privateuse1_backend_name",
         "_get_tracing_state",
@@ -145,6 +149,8 @@ def attribute(name: str):
         return vars(_C).setdefault(name, _C.Tensor)
     if name == "_functorch":
         return vars(_C).setdefault(name, lent("functorch_extension"))
+    if name == "_distributed_c10d":
+        return vars(_C).setdefault(name, lent("c10d"))
     if name == "_distributed_rpc":
         return vars(_C).setdefault(name, lent("rpc_extension"))
     if name in ("_fft", "_linalg", "_nn", "_sparse", "_special"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import Size
-from .._C import Tensor, device
+from .._C import Tensor, device, get_default_device
 from .._late import lent
 
 #: Factorisations are hotaru's own, so they are always there.
@@ -56,3 +56,22 @@ def _get_tracing_state():
     traced.
     """
     return lent("is_tracing")() or None
+
+
+def _get_default_device() -> str:
+    """The device of new tensors, as "cpu"."""
+    return str(get_default_device())
+
+
+def _cuda_clearCublasWorkspaces() -> None:  # noqa: N802
+    """Returns at once: products take their memory as other operators do."""
+
+
+def _set_math_sdp_allow_fp16_bf16_reduction(allow: bool) -> None:
+    """As `backends.cuda.allow_fp16_bf16_reduction_math_sdp`."""
+    lent("backends").cuda.allow_fp16_bf16_reduction_math_sdp(allow)
+
+
+def _get_math_sdp_allow_fp16_bf16_reduction() -> bool:
+    """Tells what was set."""
+    return lent("backends").cuda.fp16_bf16_reduction_math_sdp_allowed()

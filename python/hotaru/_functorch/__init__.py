@@ -1,1 +1,9 @@
 """Names that PyTorch keeps of functorch, which became `torch.func`."""
+
+from __future__ import annotations
+
+from .._own_names import part
+
+
+def __getattr__(name: str):
+    return part(__name__, name, ("config", "deprecated", "make_functional", "vmap"))

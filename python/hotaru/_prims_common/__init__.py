@@ -57,3 +57,10 @@ def compare_tensor_meta(
         raise RuntimeError(f"Conj mismatch! is_conj is {a.is_conj()} and {b.is_conj()}")
     if a.is_neg() != b.is_neg():
         raise RuntimeError(f"Neg mismatch! is_neg is {a.is_neg()} and {b.is_neg()}")
+
+
+def is_contiguous_or_false(a) -> bool:
+    """True if elements lie one behind the other: sizes are numbers, so that is
+    always known.
+    """
+    return a.is_contiguous()

@@ -76,6 +76,33 @@ def _get_available_device_module():
     return None if kind is None else _get_device_module(kind)
 
 
+def _get_device_index(device, optional: bool = False, allow_cpu: bool = False) -> int:
+    """The index that a device means; -1 of the CPU, where it is allowed.
+
+    Args:
+        optional: None, and a device without an index, mean the current one.
+
+    Raises:
+        ValueError: the CPU, or no index, where one is needed.
+    """
+    if isinstance(device, str):
+        device = hotaru.device(device)
+    if isinstance(device, hotaru.device):
+        if device.type == "cpu":
+            if not allow_cpu:
+                raise ValueError(f"Expected a non cpu device, but got: {device}")
+            return -1 if device.index is None else device.index
+        device = device.index
+    if isinstance(device, int):
+        return device
+    if not optional:
+        raise ValueError(
+            f"Expected a torch.device with a specified index or an integer, "
+            f"but got: {device}"
+        )
+    return hotaru.cuda.current_device() if hotaru.cuda.is_available() else 0
+
+
 def _rebuild_operator(name: str, method: bool):
     """The operator or method of that name; what pickles of one refer to."""
     return getattr(hotaru.Tensor if method else hotaru.ops, name)

@@ -64,6 +64,13 @@ class FunctionCtx(_C._FunctionBase):
     saved_for_forward: tuple | None = None
     _materialize_non_diff_grads = True
 
+    @property
+    def input_grad_buffers(self) -> tuple[None, ...]:
+        """For each argument of `forward` the buffer in which gradients of it
+        add up: None, as here each node's gradient is its own until it is added.
+        """
+        return (None,) * len(self.needs_input_grad)
+
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keeps inputs, outputs or intermediate values for `backward`.
 

@@ -9,7 +9,7 @@ import sys as _sys
 import types as _types
 from contextlib import contextmanager as _contextmanager
 
-from . import _precision
+from . import _flags, _precision
 from ._einsum import OptEinsum
 from ._flags import Library, allow_mutation, disable_global_flags, flags_frozen
 from ._libraries import Cpu, Cuda, Cudnn, Mha, Mkldnn, Mps, Nnpack, Quantized
@@ -79,6 +79,20 @@ def flags(fp32_precision="none"):
         yield
     finally:
         set_flags(*before)
+
+
+@_contextmanager
+def _allow_mutation():
+    before = _flags._frozen
+    _flags._frozen = False
+    try:
+        yield
+    finally:
+        _flags._frozen = before
+
+
+# Programs' tests set flags within it.
+globals()["__allow_nonbracketed_mutation"] = _allow_mutation
 
 
 class _Backends(_types.ModuleType):

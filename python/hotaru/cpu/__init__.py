@@ -19,6 +19,7 @@ from .._C import Event, Stream
 from .._extension.streams import StreamContext, stream
 from .._late import lent
 from .._own_names import part
+from ._capabilities import get_capabilities
 
 __all__ = [
     "Event",
@@ -29,6 +30,7 @@ __all__ = [
     "current_stream",
     "device_count",
     "empty_cache",
+    "get_capabilities",
     "graph",
     "graph_pool_handle",
     "is_available",

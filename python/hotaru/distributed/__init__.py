@@ -81,6 +81,7 @@ _LATER = (
     "optim",
     "rpc",
     "tensor",
+    "utils",
 )
 _FROM_LATER = {
     "BuiltinCommHookType": "reducer",
@@ -89,6 +90,7 @@ _FROM_LATER = {
     "_broadcast_coalesced": "distributed_c10d",
     "_compute_bucket_assignment_by_size": "reducer",
     "_make_nccl_premul_sum": "reduce_op",
+    "_rank_not_in_group": "distributed_c10d",
     "init_device_mesh": "device_mesh",
 }
 

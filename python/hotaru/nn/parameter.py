@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from .. import _C, Tensor, empty
-from .._C import _disabled_torch_function_impl  # noqa: F401
+from .._C import _disabled_torch_function_impl
 from .._overrides import DisableTorchFunctionSubclass
 from .._own_names import own_root
 from .._tensor.attributes import attributes_of
@@ -40,7 +40,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     _mark = "_is_param"
     # Operators take it as a plain tensor.
-    __torch_function__ = _C._disabled_torch_function_impl
+    __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True):
         if data is None:
@@ -93,7 +93,7 @@ class Buffer(Tensor, metaclass=_ParameterMeta):
         persistent: whether `Module.state_dict()` contains it.
     """
 
-    __torch_function__ = _C._disabled_torch_function_impl
+    __torch_function__ = _disabled_torch_function_impl
     _mark = "_is_buffer"
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True):

@@ -403,7 +403,7 @@ def _disable_dynamo_if_unsupported(single_tensor_fn=None):
 
 
 def __getattr__(name: str):
-    if name == "ParamsT":  # for annotations of libraries; typing is slow
+    if name in ("ParamsT", "_params_t"):  # for annotations of libraries; typing is slow
         from collections.abc import Iterable
         from typing import Any, Union
 

@@ -35,8 +35,8 @@ class ProfilerAction(enum.Enum):
     DEVICE_STOPPED = 4
 
 
-def _default_schedule_fn(step: int) -> ProfilerAction:
-    """The schedule of a profiler that has none: every step is recorded."""
+def _default_schedule_fn(_: int) -> ProfilerAction:
+    """The schedule of a profile that was given none: it records each step."""
     return ProfilerAction.RECORD
 
 

@@ -3,8 +3,9 @@
     check.py [--missing] [--signatures] [--left-out] [NAMESPACE ...]
     check.py --report docs/compatibility.md
 
-The names are PyTorch 2.13's, kept in names.txt (oracle.py makes it). Names of
-groups.py are left out of the totals, and shown apart.
+The names are PyTorch 2.14.1's, kept in names.txt (oracle.py makes it), and
+those of 2.15 that are known of, in since.txt. Names of groups.py are left out
+of the totals, and shown apart.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
+import imports
 from groups import GROUPS, MISSING, group_of, reason_of
 from hotaru._alias import install
 
 HERE = Path(__file__).parent
 NAMES = HERE / "names.txt"
-VERSION = "2.13"
+SINCE = HERE / "since.txt"
+VERSION = "2.14.1"
 # Names of arguments of PyTorch's functions that nobody passes by name.
 _OWN = {"self", "cls"}
 
@@ -56,9 +59,9 @@ class Name(NamedTuple):
 
 
 def kept() -> list[tuple[str, list[str]]]:
-    """Namespaces of names.txt with their lines."""
+    """Namespaces with their lines, of both files."""
     found: list[tuple[str, list[str]]] = []
-    for line in NAMES.read_text().splitlines():
+    for line in (NAMES.read_text() + SINCE.read_text()).splitlines():
         if line.startswith(" "):
             found[-1][1].append(line[1:])
         else:
@@ -221,8 +224,10 @@ def report(counted, left) -> str:
     lines = [
         "# Names of PyTorch that hotaru has",
         "",
-        f"Made by `./dev names --report docs/compatibility.md` from the public "
-        f"names of PyTorch {VERSION} (`tests/conformance/names/names.txt`): "
+        "Made by `./dev names --report docs/compatibility.md` from the public "
+        f"names of PyTorch {VERSION} (`tests/conformance/names/names.txt`) and "
+        "those of 2.15 that its documentation and sources tell of "
+        "(`since.txt`): "
         "functions, classes and constants of modules, and what classes define. "
         "A name is public if the module's `__all__` has it; where there is "
         "none, if the module made it and it starts with no underscore. "
@@ -255,6 +260,7 @@ def report(counted, left) -> str:
     lines += ["", "## Parameters that are not taken", ""]
     for name in sorted(n for n in counted if n.lacks):
         lines.append(f"- `{name.full}`: {name.lacks}")
+    lines += imports.report()
     return "\n".join(map(wrapped, lines)) + "\n"
 
 

@@ -127,11 +127,11 @@ MISSING = (
         "Dtypes without elements",
         "Nothing compiled can store them; PyTorch itself computes nothing with "
         "those below a byte.",
-        r"torch\.(u?int[1-7]|bit(s\w+)?|float4_e2m1fn_x2|float8_e8m0fnu)$",
+        r"torch\.(u?int[1-7]|bit(s\w+)?|float4_\w+|float8_e8m0fnu|bcomplex32)$",
     ),
     Group(
         "Fails in PyTorch, too",
-        "PyTorch 2.13 has the name; whatever uses it is an error there.",
+        "PyTorch has the name; whatever uses it is an error there.",
         r"""torch\.(sparse\.solve | serialization\.storage_to_tensor_type
         | autograd\.(function\.)?NestedIOFunction
         | utils\.data\.runtime_validation$)""",
@@ -155,7 +155,7 @@ MISSING = (
         "mutations leave a function.",
         r"""torch\.fx\.(Graph\.(create_|materialize_) | proxy\.MetaProxy
         | experimental\.proxy_tensor\.) | torch\.func\.
-        | torch\.(Type\.)""",
+        | torch\.(Type\.|Sym(Bool|Float|Int)\.)""",
     ),
     Group(
         "Settings of PyTorch's engine",

@@ -9,7 +9,10 @@ from ... import load, save
 from ._steps import Steps
 from .default_planner import _EmptyStateDictLoadPlanner
 from .filesystem import FileSystemReader, FileSystemWriter
-from .state_dict_loader import _load
+from .state_dict_loader import (
+    _load,
+    _load_state_dict,  # noqa: F401  (PyTorch has it here, too)
+)
 from .state_dict_saver import _save
 
 __all__ = ["dcp_to_torch_save", "torch_save_to_dcp"]

@@ -43,6 +43,13 @@ class _InfiniteConstantSampler(Sampler):
             yield None
 
 
+class _DatasetKind:
+    """Kinds of data sets, which `DataLoader._dataset_kind` is one of."""
+
+    Map = 0
+    Iterable = 1
+
+
 class DataLoader(_Subscriptable):
     """Batches of a dataset's samples.
 
@@ -149,6 +156,10 @@ class DataLoader(_Subscriptable):
         self._iterator: WorkerIterator | None = None  # if workers persist
         self._fixed = True
         self.check_worker_number_rationality()
+
+    @property
+    def _dataset_kind(self) -> int:
+        return _DatasetKind.Iterable if self._iterable else _DatasetKind.Map
 
     _FIXED_NAMES = (
         "batch_size",

@@ -248,3 +248,72 @@ def test_small_names():
         nn.ReLU(), (torch.ones(2),), pre_dispatch=True
     )
     assert program.module()(torch.tensor([-1.0, 2.0])).tolist() == [0.0, 2.0]
+
+
+def test_small_names_of_the_extension_and_around_it():
+    assert torch._C._get_default_device() == str(torch.get_default_device())
+    assert torch._C._cuda_clearCublasWorkspaces() is None
+    before = torch._C._get_math_sdp_allow_fp16_bf16_reduction()
+    torch._C._set_math_sdp_allow_fp16_bf16_reduction(not before)
+    try:
+        cuda = torch.backends.cuda
+        assert cuda.fp16_bf16_reduction_math_sdp_allowed() is not before
+    finally:
+        torch._C._set_math_sdp_allow_fp16_bf16_reduction(before)
+    index = torch._utils._get_device_index
+    assert [index(3), index("cuda:1"), index("cpu", allow_cpu=True)] == [3, 1, -1]
+    assert isinstance(index(None, optional=True), int)
+    for wrong in ("cpu", None, "cuda"):
+        with pytest.raises(ValueError, match="Expected a"):
+            index(wrong)
+    assert torch._prims_common.is_contiguous_or_false(torch.ones(2, 3))
+    assert not torch._prims_common.is_contiguous_or_false(torch.ones(2, 3).t())
+    c10d = torch._C._distributed_c10d
+    assert c10d.ReduceOp is torch.distributed.ReduceOp
+
+
+def test_flags_may_be_set_within_a_block():
+    allow = getattr(torch.backends, "__allow_nonbracketed_mutation")
+    from hotaru.backends import _flags
+
+    _flags._frozen = True
+    try:
+        with pytest.raises(RuntimeError, match="not allowed to set"):
+            torch.backends.cudnn.benchmark = True
+        with allow():
+            torch.backends.cudnn.benchmark = False
+        with pytest.raises(RuntimeError, match="not allowed to set"):
+            torch.backends.fp32_precision = "ieee"
+    finally:
+        _flags._frozen = False
+
+
+def test_kinds_of_data_sets():
+    from hotaru.utils.data import dataloader
+
+    kinds = dataloader._DatasetKind
+    assert dataloader.DataLoader([1, 2])._dataset_kind == kinds.Map
+
+    class Endless(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            return iter([])
+
+    assert dataloader.DataLoader(Endless())._dataset_kind == kinds.Iterable
+
+
+def test_states_are_brought_together(tmp_path):
+    from hotaru.distributed.utils import _sync_module_states
+
+    from hotaru import distributed as dist
+
+    dist.init_process_group(
+        "gloo", init_method=f"file://{tmp_path}/store", rank=0, world_size=1
+    )
+    try:
+        layer = nn.BatchNorm1d(2)
+        before = {k: v.clone() for k, v in layer.state_dict().items()}
+        _sync_module_states(layer, dist.group.WORLD, 2**20, 0, {"weight"})
+        for name, value in layer.state_dict().items():
+            assert torch.equal(value, before[name])
+    finally:
+        dist.destroy_process_group()

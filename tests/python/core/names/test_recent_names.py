@@ -212,3 +212,32 @@ def test_objects_of_known_classes_alone(tmp_path, capsys):
         assert dist.group.WORLD._timeout == timedelta(seconds=7)
     finally:
         dist.destroy_process_group()
+
+
+def test_capabilities_of_the_processor():
+    found = torch.cpu.get_capabilities()
+    assert isinstance(found["architecture"], str)
+    assert all(isinstance(v, (bool, int, str)) for v in found.values())
+    if found.get("avx512_f"):
+        assert found["avx2"]
+        assert found["sse2"]
+    with pytest.raises(TypeError):
+        found["sse2"] = False
+
+
+def test_functions_know_of_no_buffers():
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.save_for_backward(x, y)
+            return x * y
+
+        @staticmethod
+        def backward(ctx, grad):
+            assert ctx.input_grad_buffers == (None, None)
+            x, y = ctx.saved_tensors
+            return grad * y, grad * x
+
+    x = torch.ones(2, requires_grad=True)
+    (Product.apply(x, x * 2) + x).sum().backward()
+    assert x.grad.tolist() == [5.0, 5.0]
