@@ -35,6 +35,13 @@ def _modes_only_watch() -> bool:
     return bool(found) and all(found)
 
 
+def is_answered(types, args: tuple, kwargs: dict) -> bool:
+    """True if a mode that is told of these types sees a call that an argument
+    answers: of a class, or by one that programs do not see.
+    """
+    return bool(types) or _C._overridden(*args, *kwargs.values())
+
+
 class _Without:
     """Switches a part of the protocol off; subclasses say which."""
 

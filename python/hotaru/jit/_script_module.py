@@ -7,7 +7,6 @@ import types
 import typing
 
 from .. import _C, nn
-from .._answering.base import Wrapping
 from .._own_names import is_own
 from .._utils import typename
 from ..nn.modules._arguments import LayerFunction, weight_and_bias
@@ -329,7 +328,7 @@ class _Members:
 def _answers_itself(value) -> bool:
     if type(value) in (list, tuple):
         return any(map(_answers_itself, value))
-    return issubclass(_C._answering_class(value), Wrapping)
+    return isinstance(value, _C.Tensor) and _C._dispatches(value)
 
 
 class _Methods:

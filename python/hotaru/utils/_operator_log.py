@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from .. import _C, Tensor
+from .._overrides import is_answered
 from .._own_names import is_own
 from ..overrides import TorchFunctionMode
 from ..profiler._operators import operator_of
@@ -30,7 +31,7 @@ class _Run(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if isinstance(func, _C.Function) and not types:
+        if isinstance(func, _C.Function) and not is_answered(types, args, kwargs):
             with self:  # what it is made of is listed
                 return func.__wrapped__(*args, **kwargs)
         result = func(*args, **kwargs)

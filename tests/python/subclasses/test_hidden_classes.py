@@ -155,3 +155,23 @@ def test_compiled_calls_tell_them_from_dense_tensors():
         assert found.layout is want.layout
         assert found.is_nested is want.is_nested
         assert torch.equal(calls(dense + 1), (dense + 1) * 2)
+
+
+def test_profiles_and_traces_see_calls_that_hidden_classes_answer():
+    from hotaru.utils._operator_log import OperatorLog
+
+    x = torch.eye(2).to_sparse()
+    with torch.profiler.profile() as profile:
+        assert x.coalesce().values().tolist() == [1.0, 1.0]
+    assert profile.events() is not None
+    with OperatorLog().contexts()[0]:
+        assert x.coalesce().values().tolist() == [1.0, 1.0]
+
+
+def test_workers_send_them(tmp_path):
+    kinds = list(MAKERS)
+    made = [MAKERS[kind]() for kind in kinds]
+    loader = torch.utils.data.DataLoader(made, batch_size=None, num_workers=1)
+    for kind, found in zip(kinds, loader, strict=True):
+        assert type(found) is torch.Tensor, kind
+        assert repr(found) == repr(MAKERS[kind]()), kind

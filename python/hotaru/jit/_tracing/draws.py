@@ -5,6 +5,7 @@ from __future__ import annotations
 import hotaru
 
 from ... import _C
+from ..._overrides import is_answered
 from .traced import Recorder, recorder_of
 
 OPERATOR = type(hotaru.ops.relu)
@@ -62,7 +63,8 @@ class Draws:
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         inner = getattr(func, "__wrapped__", None)
-        if isinstance(func, _C.Function) and inner is not None and not types:
+        answered = is_answered(types, args, kwargs)
+        if isinstance(func, _C.Function) and inner is not None and not answered:
             with self:  # for what the function calls
                 return inner(*args, **kwargs)
         if self._is_draw(func, args, kwargs):

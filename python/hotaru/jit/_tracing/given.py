@@ -13,6 +13,7 @@ import hotaru
 
 from ... import _C
 from ..._late import loaded
+from .._library.sparse import METHODS
 from . import signs as _signs  # noqa: F401
 from .draws import Draws
 from .traced import Recorder, TracedTensor, real, recorder_of
@@ -95,7 +96,7 @@ def _of_stand_ins(function, args: tuple, kwargs: dict):
             return setattr(first.value, function.__self__.__name__, args[1])
         # Methods that are Python run with stand-ins.
         own = any(name in vars(base) for base in type(first).__mro__[:-1])
-        if own or not python:
+        if own or not python or name in METHODS:
             return getattr(first, name)(*args[1:], **kwargs)
     inner = getattr(function, "__wrapped__", None) if python else None
     return (inner or function)(*args, **kwargs)

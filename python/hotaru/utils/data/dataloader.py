@@ -43,13 +43,6 @@ class _InfiniteConstantSampler(Sampler):
             yield None
 
 
-class _DatasetKind:
-    """Kinds of data sets, which `DataLoader._dataset_kind` is one of."""
-
-    Map = 0
-    Iterable = 1
-
-
 class DataLoader(_Subscriptable):
     """Batches of a dataset's samples.
 
@@ -124,8 +117,6 @@ class DataLoader(_Subscriptable):
         self.generator = generator
 
         self._iterable = isinstance(dataset, IterableDataset)
-        kinds = (_DatasetKind.Map, _DatasetKind.Iterable)
-        self._dataset_kind = kinds[self._iterable]
         self._reported_length: int | None = None  # by the iterable dataset
         if self._iterable:
             if pipes.is_pipe(dataset):
