@@ -196,6 +196,19 @@ class Optimizer:
         """
         raise NotImplementedError
 
+    @staticmethod
+    def _group_tensors_by_device_and_dtype(
+        tensorlistlist, with_indices: bool = False
+    ) -> dict:
+        """Lists of tensors in groups of one device and dtype, for optimizers
+        that step a list at once: timm's call it here.
+        """
+        from ..utils import _foreach_utils
+
+        return _foreach_utils._group_tensors_by_device_and_dtype(
+            tensorlistlist, with_indices
+        )
+
     def _accelerator_graph_capture_health_check(self) -> None:
         """Compares `capturable` with whether a graph is being captured."""
         capturing = (

@@ -100,3 +100,17 @@ def test_messages_of_hyperparameters():
     ]
     with pytest.raises(TypeError, match="metric_dict"):
         hparams({"lr": 0.1})
+
+
+def test_optimizers_group_their_lists():
+    params = [torch.ones(1), torch.ones(1).double(), torch.zeros(2)]
+    states = [torch.ones(()), torch.zeros(()), None]
+    group = torch.optim.Optimizer._group_tensors_by_device_and_dtype
+    found = group([params, [], states], with_indices=True)
+    assert [key[1] for key in found] == [torch.float32, torch.float64]
+    (first, none, kept), places = found[torch.device("cpu"), torch.float32]
+    assert places == [0, 2]
+    assert first[0] is params[0]
+    assert first[1] is params[2]
+    assert none == []
+    assert kept[1] is None
