@@ -16,6 +16,7 @@ class Library:
     path: tuple[str, ...] = ()  # folders of the sources to import from
     env: dict = field(default_factory=dict)
     left_out: dict = field(default_factory=dict)  # pattern of files: reason
+    checkout: str = ""  # the folder below --sources, if not named as it is
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -65,7 +66,13 @@ LIBRARIES = [
         path=("tests",),
         left_out={"*/helpers/test_datasets.py": _NET},
     ),
-    Library("fabric", "lightning", (f"tests/tests_fabric/{_EVERY}",), path=("tests",)),
+    Library(
+        "fabric",
+        "lightning",
+        (f"tests/tests_fabric/{_EVERY}",),
+        path=("tests",),
+        checkout="lightning",
+    ),
     Library("torch-geometric", "torch-geometric", (f"test/{_EVERY}",)),
     Library("e3nn", "e3nn", (f"tests/{_EVERY}", "tests/**/*_test.py")),
     Library("einops", "einops", (f"einops/tests/{_EVERY}",)),

@@ -17,7 +17,7 @@ from libraries import Library
 
 def _checkout(library: Library, options) -> Path | None:
     for given in options.sources or ():
-        folder = Path(given).resolve() / library.name
+        folder = Path(given).resolve() / (library.checkout or library.name)
         if folder.is_dir():
             return folder
     return None
