@@ -36,7 +36,15 @@ __all__ = [
 #: The version of this package without what was built in, as "2.13.0".
 producer_version = __version__.partition("+")[0]
 
-_LAZY = {"openvino", "runtime", "symbolic_helper", "symbolic_opset11"}
+_LAZY = {
+    "openvino",
+    "runtime",
+    "symbolic_helper",
+    "symbolic_opset9",
+    "symbolic_opset11",
+    "symbolic_opset12",
+    "symbolic_opset13",
+}
 _symbolics: dict[tuple[str, int], object] = {}
 
 

@@ -1,11 +1,9 @@
-"""The operators of ONNX's version 11, which an exporter would write."""
+"""Operators as nodes of ONNX's version 11: see `symbolic_opset9`."""
 
 from __future__ import annotations
 
-from .._own_names import no_attribute
+from . import symbolic_opset9
 
 
 def __getattr__(name: str):
-    if name.startswith("__"):
-        raise no_attribute(__name__, name)
-    raise no_attribute(__name__, name, ": hotaru's exporter has no symbolic functions")
+    return getattr(symbolic_opset9, name)

@@ -171,7 +171,7 @@ def test_symbolic_functions_are_kept_and_none_is_made():
         onnx.register_custom_op_symbolic("op", symbolic, 11)
     with pytest.raises(ValueError, match="no kind 'x'"):
         symbolic_helper.parse_args("x")
-    with pytest.raises(AttributeError, match="no symbolic functions"):
+    with pytest.raises(AttributeError, match=r"by g\.op"):
         _ = symbolic_opset11.unsqueeze
 
 
