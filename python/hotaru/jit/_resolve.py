@@ -400,6 +400,8 @@ def _elsewhere(function):
     module, name = function.__module__, getattr(function, "__name__", "")
     if name == "mm" and ".sparse" in module:
         return _sparse.mm
+    if name == "has_torch_function":
+        return _torch_level.has_torch_function
     if name == "pad_sequence" and module.endswith(".rnn"):
         return _functional.pad_sequence
     return None

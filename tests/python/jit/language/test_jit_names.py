@@ -112,6 +112,7 @@ QUESTIONS = (
     "x.view(6, 4).clone().fill_diagonal_(7.0, wrap=True)",
     "x.view(12, 2).clone().fill_diagonal_(7.0, True)",
     "x.view(12, 2).clone().fill_diagonal_(7.0)",
+    "torch.overrides.has_torch_function((x, i)), torch.numel(x)",
     "x.retains_grad, x.is_xla, x.is_mtia",
     "x.type(torch.float64)",
     "torch.Size([1, 2]), torch.Size(x.shape), torch.Size((3,))",
