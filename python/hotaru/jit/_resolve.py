@@ -397,7 +397,8 @@ def _elsewhere(function):
     """A counterpart of a function of a module that is imported late."""
     if not _is_ours(function):
         return None
-    module, name = function.__module__, getattr(function, "__name__", "")
+    module = getattr(function, "__module__", None) or ""
+    name = getattr(function, "__name__", "")
     if name == "mm" and ".sparse" in module:
         return _sparse.mm
     if name == "has_torch_function":
