@@ -269,7 +269,7 @@ class _Members:
         return SCRIPTER.type_of_annotation(annotation, self._names)
 
     def _plain(self, name: str, value) -> None:
-        if _answers_itself(value):
+        if _is_quantized(value):
             return self._fail(name, value)
         known = None
         if isinstance(value, _marks.Attribute):
@@ -325,10 +325,28 @@ class _Members:
         )
 
 
-def _answers_itself(value) -> bool:
+def _is_quantized(value) -> bool:
     if type(value) in (list, tuple):
-        return any(map(_answers_itself, value))
-    return isinstance(value, _C.Tensor) and _C._dispatches(value)
+        return any(map(_is_quantized, value))
+    return isinstance(value, _C.Tensor) and value.is_quantized
+
+
+def _type_of(value):
+    """The type of a value; None for empty containers, which don't tell."""
+    if isinstance(value, (list, dict)) and not value:
+        return None
+    return _UNIT.type_of(value)
+
+
+def _class_of(value):
+    """The type of an object whose class can be compiled, or None."""
+    module = type(value).__module__
+    if module == "builtins" or is_own(module):
+        return None
+    try:
+        return SCRIPTER.class_type(type(value))
+    except (OSError, RuntimeError, TypeError, ValueError):
+        return None
 
 
 class _Methods:
