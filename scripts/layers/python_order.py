@@ -115,6 +115,7 @@ PACKAGES = (
     "_subclasses",
     "_guards",
     "fx",
+    "ao.quantization.quantize_fx",
     "_higher_order_ops",
     "_functorch.face",
     "nested",

@@ -331,24 +331,6 @@ def _is_quantized(value) -> bool:
     return isinstance(value, _C.Tensor) and value.is_quantized
 
 
-def _type_of(value):
-    """The type of a value; None for empty containers, which don't tell."""
-    if isinstance(value, (list, dict)) and not value:
-        return None
-    return _UNIT.type_of(value)
-
-
-def _class_of(value):
-    """The type of an object whose class can be compiled, or None."""
-    module = type(value).__module__
-    if module == "builtins" or is_own(module):
-        return None
-    try:
-        return SCRIPTER.class_type(type(value))
-    except (OSError, RuntimeError, TypeError, ValueError):
-        return None
-
-
 class _Methods:
     """Finds the methods of one class when the compiler first needs them.
 
