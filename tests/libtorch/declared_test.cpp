@@ -134,4 +134,23 @@ TEST(Declared, WhatHotaruLacksSaysSo) {
   }
 }
 
+TEST(Declared, NamesOfDimensionsAreRefused) {
+  const Tensor x = torch::zeros({2, 3});
+  EXPECT_FALSE(x.has_names());
+  EXPECT_EQ(x.names().size(), 2u);
+  EXPECT_TRUE(x.names()[0].isWildcard());
+  const auto name = at::Dimname::fromSymbol(at::Symbol::dimname("batch"));
+  EXPECT_STREQ(name.symbol().toUnqualString(), "batch");
+  EXPECT_THROW(x.refine_names({name}), c10::NotImplementedError);
+  EXPECT_TRUE(x.rename(std::nullopt).is_same(x));
+}
+
+TEST(Declared, SavedVariablesSeeWrites) {
+  Tensor x = torch::zeros({2});
+  const torch::autograd::SavedVariable saved(x);
+  EXPECT_TRUE(saved.unpack().is_same(x));
+  x.add_(1);
+  EXPECT_THROW(saved.unpack(), c10::Error);
+}
+
 }  // namespace

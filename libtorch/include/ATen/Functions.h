@@ -78,6 +78,15 @@ inline TensorMaker for_blob(void* data, IntArrayRef sizes) {
   return {data, sizes};
 }
 
+/// Names that PyTorch calls overloads by.
+namespace _ops {
+struct where {
+  static std::vector<Tensor> call(const Tensor& condition) {
+    return at::where(condition);
+  }
+};
+}  // namespace _ops
+
 inline int64_t numel(const Tensor& tensor) {
   return tensor.numel();
 }

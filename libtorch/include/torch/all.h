@@ -1,6 +1,7 @@
 #pragma once
 
 #include "torch/autograd.h"
+#include "torch/csrc/autograd/saved_variable.h"
 #include "torch/cuda.h"
 #include "torch/custom_class.h"
 #include "torch/data.h"

@@ -2,6 +2,7 @@
 
     run.py [--wheel PYTHON] [--build build] [--only NAME,NAME] [--jobs 2]
            [--work .cache/cpp-api] [--reasons N]
+    run.py --sources DIR [--reasons N]: libraries that wrap libtorch instead
 
 Each file is compiled as it is; a test that does not compile is cut out and
 counts as failed, and so does one that crashes or hangs. hotaru's passes are
@@ -24,6 +25,7 @@ from pathlib import Path
 
 import sources
 from libraries import ROOT, Library, hotaru, libtorch
+from wrappers import try_wrappers
 
 HERE = Path(__file__).resolve().parent
 PASSED = HERE / "passes.txt"
@@ -238,12 +240,16 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--work", type=Path, default=ROOT / ".cache/cpp-api")
     parser.add_argument("--reasons", type=int, default=0, metavar="N")
+    parser.add_argument("--sources", type=Path, metavar="DIR")
     parser.add_argument("--update", action="store_true", help="write the lists")
     return parser.parse_args()
 
 
 def main() -> int:
     options = parse()
+    if options.sources:
+        folder, library = options.sources.resolve(), hotaru(options.build)
+        return 0 if try_wrappers(folder, library, options.reasons) else 1
     options.work = options.work.resolve()
     root = sources.fetch(options.work)
     names = options.only or sorted(

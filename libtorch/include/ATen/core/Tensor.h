@@ -7,12 +7,14 @@
 #include <tuple>
 #include <vector>
 
+#include "ATen/Dimname.h"
 #include "ATen/core/Generator.h"
 #include "ATen/core/List.h"
 #include "ATen/core/TensorBase.h"
 #include "c10/core/QScheme.h"
 #include "c10/core/Scalar.h"
 #include "c10/core/Stream.h"
+#include "c10/core/SymInt.h"
 #include "c10/util/Optional.h"
 #include "c10/util/OptionalArrayRef.h"
 
@@ -144,6 +146,20 @@ class Tensor : public TensorBase {
   T* data() const {
     return data_ptr<T>();
   }
+  /// Names of dimensions: none, and none can be given.
+  bool has_names() const { return false; }
+  std::vector<Dimname> names() const {
+    return std::vector<Dimname>(size_t(dim()), Dimname::wildcard());
+  }
+  Tensor rename(optional<DimnameList> names) const;
+  Tensor& rename_(optional<DimnameList> names) const;
+  Tensor refine_names(DimnameList names) const;
+  Tensor align_to(DimnameList names) const;
+  Tensor align_to(DimnameList order, int64_t ellipsis) const;
+  Tensor align_as(const Tensor& other) const;
+  Tensor flatten(DimnameList dims, Dimname out_dim) const;
+  Tensor unflatten(Dimname dim, IntArrayRef sizes, DimnameList names) const;
+
   Tensor tensor_data() const { return data(); }
   Tensor variable_data() const { return data(); }
   /// Makes this tensor look at another's memory.

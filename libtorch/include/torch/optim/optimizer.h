@@ -48,16 +48,27 @@ class OptimizerOptions {
   OptimizerOptions(const OptimizerOptions&) = default;
   OptimizerOptions& operator=(const OptimizerOptions&) = default;
   virtual ~OptimizerOptions() = default;
-  virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
-  virtual void serialize(serialize::InputArchive& archive) = 0;
-  virtual void serialize(serialize::OutputArchive& archive) const = 0;
-  virtual double get_lr() const = 0;
-  virtual void set_lr(double lr) = 0;
+  /// Throw for a class that has none of its own, as for this one.
+  virtual std::unique_ptr<OptimizerOptions> clone() const { none("clone"); }
+  virtual void serialize(serialize::InputArchive& archive) {
+    none("serialize");
+  }
+  virtual void serialize(serialize::OutputArchive& archive) const {
+    none("serialize");
+  }
+  virtual double get_lr() const { none("get_lr"); }
+  virtual void set_lr(double lr) { none("set_lr"); }
   /// Options of this class: `given` where they differ from what the class
   /// starts with, these elsewhere.
   virtual std::unique_ptr<OptimizerOptions> completed(
       const OptimizerOptions& given) const {
     return given.clone();
+  }
+
+ private:
+  [[noreturn]] static void none(const char* what) {
+    throw c10::NotImplementedError(
+        std::string(what) + "() has to be overridden in OptimizerOptions");
   }
 };
 
