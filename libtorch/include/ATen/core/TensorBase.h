@@ -102,7 +102,10 @@ class TensorBase {
   bool is_inference() const;
 
   bool has_storage() const { return defined() && !is_sparse(); }
-  c10::Storage storage() const { return c10::Storage(checked().storage()); }
+  /// Const as Storage::data_ptr() is.
+  const c10::Storage storage() const {
+    return c10::Storage(checked().storage());
+  }
   bool is_alias_of(const TensorBase& other) const {
     return checked().storage() == other.checked().storage();
   }

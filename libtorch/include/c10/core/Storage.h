@@ -35,6 +35,8 @@ class Storage {
   explicit operator bool() const { return bool(storage_); }
   size_t nbytes() const { return storage_->nbytes(); }
   size_t sym_nbytes() const { return nbytes(); }
+  /// Keeps what fits; throws for memory that is borrowed or lent.
+  void set_nbytes(size_t nbytes) const { storage_->resize(nbytes); }
   bool resizable() const { return storage_->resizable(); }
   Device device() const { return Device(storage_->device()); }
   DeviceType device_type() const { return device().type(); }
@@ -47,7 +49,8 @@ class Storage {
     storage_->expose();
     return storage_->data();
   }
-  DataPtr data_ptr() const { return {mutable_data(), device()}; }
+  /// Const, so that `auto& p = s.data_ptr()` compiles, as it does over PyTorch.
+  const DataPtr data_ptr() const { return {mutable_data(), device()}; }
   DataPtr mutable_data_ptr() const { return data_ptr(); }
   size_t use_count() const { return size_t(storage_->use_count()); }
   bool is_alias_of(const Storage& other) const {
