@@ -94,20 +94,6 @@ at::ScalarType common_dtype(const at::Tensor& a, const at::Scalar& b);
 at::Tensor shape_tensor(const at::Tensor& t);
 std::vector<int64_t> int_list(const at::Tensor& t);
 
-/// Left or right; floating point numbers by powers of two.
-inline const at::Tensor& wrapped(const at::Tensor&, const at::Tensor& b) {
-  return b;
-}
-inline at::Tensor wrapped(const at::Tensor& a, const at::Scalar& b) {
-  return at::scalar_tensor(b, a.options());
-}
-template <class T>
-at::Tensor shifted(const at::Tensor& a, const T& b, bool left) {
-  if (a.is_floating_point())
-    return left ? a * at::pow(2, wrapped(a, b)) : a / at::pow(2, wrapped(a, b));
-  return left ? at::bitwise_left_shift(a, b) : at::bitwise_right_shift(a, b);
-}
-
 void fill_diagonal(const at::Tensor& self, const at::Scalar& value, bool wrap);
 /// Dense where `stride` is empty.
 at::Tensor strided(const at::Tensor& source, int64_t offset,
