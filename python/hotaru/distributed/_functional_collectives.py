@@ -141,3 +141,32 @@ def all_to_all_single_autograd(
         input_split_sizes,
         _group_of(group),
     )
+
+
+def permute_tensor(self: Tensor, src_dst: list[int], group, tag: str = "") -> Tensor:
+    """A tensor of another rank: rank i sends its own to `src_dst[i]`.
+
+    ValueError: it does not name every rank once.
+    """
+    found = _group_of(group)
+    if sorted(src_dst) != list(range(found.size())):
+        raise ValueError(
+            f"permute_tensor: {src_dst} does not name each of {found.size()} ranks once"
+        )
+    count, rank = self.numel(), found.rank()
+    sends = [count if i == src_dst[rank] else 0 for i in range(found.size())]
+    takes = [count if dst == rank else 0 for dst in src_dst]
+    moved = all_to_all_single(self.reshape(-1), takes, sends, group, tag)
+    return moved.view(self.shape)
+
+
+class AsyncCollectiveTensor(Tensor):
+    """A result that is still under way: none is of this class, as collectives
+    here return when they are done.
+    """
+
+    def __new__(cls, *args, **kwargs):
+        raise NotImplementedError(
+            "AsyncCollectiveTensor: collectives return when they are done; use "
+            "their results as they are"
+        )

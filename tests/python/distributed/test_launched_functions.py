@@ -55,6 +55,33 @@ def _sums():
     return x.tolist()
 
 
+def _turned():
+    import hotaru.distributed._functional_collectives as collectives
+
+    import hotaru as torch
+    from hotaru import distributed as dist
+
+    dist.init_process_group("gloo")
+    x = torch.arange(4.0).view(2, 2) + 10 * dist.get_rank()
+    turned = collectives.permute_tensor(x, [1, 2, 0], dist.group.WORLD)
+    assert not isinstance(turned, collectives.AsyncCollectiveTensor)
+    try:
+        collectives.permute_tensor(x, [0, 0, 1], dist.group.WORLD)
+    except ValueError as error:
+        text = str(error)
+    dist.destroy_process_group()
+    return turned.tolist(), text
+
+
+def test_tensors_are_handed_to_other_ranks():
+    found = elastic_launch(_config(3), _turned)()
+    for rank, (rows, text) in found.items():
+        sender = (rank - 1) % 3
+        first = 10.0 * sender
+        assert rows == [[first, first + 1], [first + 2, first + 3]]
+        assert "each of 3 ranks once" in text
+
+
 def test_results_are_by_rank():
     found = elastic_launch(_config(), _place)("x")
     assert found == {0: ["x", "0", "0", "2", "0"], 1: ["x", "1", "1", "2", "0"]}
