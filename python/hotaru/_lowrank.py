@@ -92,7 +92,7 @@ def lu(A: Tensor, pivot=True, get_infos=False, out=None):
         "compute_pivots, get_infos=True)\nshould be replaced with\nLU, "
         "pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
     )
-    found = ops.linalg_lu_factor_ex(A, pivot=pivot, check_errors=not get_infos)
+    found = ops.linalg_lu_factor_ex(A, pivot=pivot, check_errors=False)
     made = tuple(found) if get_infos else tuple(found[:2])
     if out is None:
         return made
@@ -104,7 +104,7 @@ def lu(A: Tensor, pivot=True, get_infos=False, out=None):
             f"expected tuple of {2 + int(get_infos)} elements but got {len(out)}"
         )
     for to, x in zip(out, made):
-        to.resize_(x.shape).copy_(x)
+        to.resize_as_(x).copy_(x)
     return out
 
 
