@@ -12,6 +12,7 @@ import functools
 import sys
 
 from .. import _C
+from .._own_names import own_root
 from .calls import Call
 from .questions import LIFT
 from .stack import nobody_asked
@@ -57,6 +58,8 @@ def _asking(function):
             return function(*args, **kwargs)
         return _lifted(function, args, kwargs)
 
+    # Pickles look for it where it is: the native module keeps what it had.
+    made.__module__ = own_root()
     return made
 
 
