@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from operator import attrgetter, methodcaller
 
+from . import parts
 from .definitions import Library
 
 _library: Library | None = None
@@ -109,6 +110,10 @@ _FURTHER = {
 def define(name: str) -> None:
     """Defines the operator of this name, if it is one of these."""
     global _library
+    if name in parts.DEFINED:
+        _DEFINED[name] = parts.DEFINED.pop(name)
+    if name in parts.FURTHER:
+        _FURTHER[name] = parts.FURTHER.pop(name)
     overloads = _FURTHER.pop(name, None)
     if overloads is None:
         overloads = {"": _DEFINED.pop(name)} if name in _DEFINED else {}

@@ -14,10 +14,17 @@ from .._late import lent
 from .._operators import derived
 from .._own_names import no_attribute
 from .namespaces import _OpNamespace, aten, forget, namespace
-from .overloads import DefinedOverload, OpOverload, OutOverload, OwnOverload, _overload
+from .overloads import (
+    DefinedOverload,
+    OpOverload,
+    OutOverload,
+    OwnOverload,
+    _overload,
+    arguments_of,
+)
 from .packets import DefinedPacket, OpOverloadPacket, OwnPacket, _packet
 
-__all__ = ["OpOverload", "OpOverloadPacket", "ops"]
+__all__ = ["OpOverload", "OpOverloadPacket", "arguments_of", "ops"]
 sys.modules[f"{ops.__name__}.aten"] = aten
 derived.install()
 

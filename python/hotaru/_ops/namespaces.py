@@ -37,7 +37,7 @@ class _OpNamespace(types.ModuleType):
             lent("dispatch_questions")  # they put themselves here
             return vars(self)[name]
         made = None
-        if not name.startswith("__"):
+        if not name.startswith("__") or name.endswith("shift__"):
             made = self._find(name)
         if made is None:
             raise AttributeError(

@@ -138,25 +138,56 @@ class OpOverload:
 
 
 class OutOverload(OpOverload):
-    """The form of another overload that writes into a tensor, `out=`.
+    """The form of another overload that writes into tensors, `out=`.
 
     PyTorch has a name of its own for each; here they are made where they are
-    asked for and stand in no list.
+    asked for and stand in no list. `outs` are the names of the arguments that
+    are written to, of which one for a list of tensors ends in "[]".
     """
 
-    def __init__(self, packet: OpOverloadPacket, name: str, base: str) -> None:
-        head, arrow, _ = base.rpartition(" -> ")
+    def __init__(
+        self,
+        packet: OpOverloadPacket,
+        name: str,
+        base: str,
+        outs: tuple[str, ...] = ("out",),
+    ) -> None:
+        _, _, overload = base.partition("(")[0].partition(".")
+        self.base = overload or "default"
+        head, _, _ = base.rpartition(" -> ")
         start, _, arguments = head.removesuffix(")").partition("(")
         star = "" if "*, " in arguments else ", *"
         operator = start.partition(".")[0]
-        text = f"{operator}.{name}({arguments}{star}, Tensor(a!) out)"
-        super().__init__(packet, name, f"{text}{arrow}Tensor(a!)")
+        kinds = [
+            f"Tensor({mark}!)" + ("[]" if out.endswith("[]") else "")
+            for mark, out in zip("abcdefgh", outs)
+        ]
+        self.outs = tuple(out.removesuffix("[]") for out in outs)
+        declared = ", ".join(map(" ".join, zip(kinds, self.outs)))
+        given = ", ".join(kinds)
+        if len(kinds) > 1:
+            given = f"({declared})"
+        elif outs[0].endswith("[]"):
+            given = "()"
+        super().__init__(
+            packet, name, f"{operator}.{name}({arguments}{star}, {declared}) -> {given}"
+        )
 
     def _check(self, args, kwargs) -> None:
-        if not isinstance(kwargs.get("out"), Tensor):
-            text = missing(self._packet_name(), "out", self._schema)
-            raise RuntimeError(text)
+        for name in self.outs:
+            if not isinstance(kwargs.get(name), (Tensor, list, tuple)):
+                text = missing(self._packet_name(), name, self._schema)
+                raise RuntimeError(text)
         super()._check(args, kwargs)
+
+    def _run(self, args, kwargs):
+        self._check(args, kwargs)
+        if self.outs == ("out",):
+            return self.overloadpacket.op(*args, **kwargs)
+        rest = {k: v for k, v in kwargs.items() if k not in self.outs}
+        out = tuple(kwargs[name] for name in self.outs)
+        out = out[0] if len(out) == 1 else out
+        return self.overloadpacket.op(*args, **rest, out=out)
 
 
 class DefinedOverload(OpOverload):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import _C
 from .._late import lent
 from .._operators import dispatch, questions, table
+from . import out_names
 from .overloads import (
     DefinedOverload,
     OpOverload,
@@ -46,21 +47,29 @@ class OpOverloadPacket:
 
     def _made_out(self, name: str) -> OpOverload | None:
         """The overload that writes what another returns: "out" of the one for
-        tensors, "X_out" of X.
+        tensors, "X_out" of X, or as `out_names` has it.
         """
+        schemas = self.__dict__.get("_schemas", {})
+        for base, text in schemas.items():
+            known = out_names.of(self.__name__, base)
+            if known is not None and known[0] == name:
+                return OutOverload(self, name, text, known[1])
         if name != "out" and not name.endswith("_out"):
             return None
         bases = (name[:-4],) if name != "out" else _PLAIN
         for base in bases:
-            text = self.__dict__.get("_schemas", {}).get(base)
+            text = schemas.get(base)
             if isinstance(text, str) and text.endswith(" -> Tensor"):
                 return OutOverload(self, name, text)
         return None
 
     def _out_of(self, base: str) -> OpOverload | None:
         """The form of an overload that writes to `out=`; None where that takes
-        several tensors.
+        several tensors and has no name here.
         """
+        known = out_names.of(self.__name__, base)
+        if known is not None:
+            return getattr(self, known[0], None)
         plain = next((name for name in _PLAIN if name in self._schemas), None)
         name = "out" if base == plain else f"{base}_out"
         return getattr(self, name, None)
