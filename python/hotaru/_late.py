@@ -56,6 +56,7 @@ LENT = {
     "values_at": "sparse.masks:values_at",
     "sparse_masks": "masked.maskedtensor.sparse_layouts",
     "make_wrapper": "_dispatch.wrappers:make",
+    "return_types": "return_types",
     "copy_wrapper": "_dispatch.wrappers:copied",
     # Pickles and copies of all kinds of tensors begin at the tensor.
     "copied_sparse": "sparse.pickling:copied",

@@ -160,6 +160,8 @@ class Wrapping(Answering):
     autograd come to it, too.
     """
 
+    _sees_whole = True
+
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
         name = getattr(func, "overloadpacket", func).__name__

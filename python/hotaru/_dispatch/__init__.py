@@ -4,18 +4,18 @@ A subclass of Tensor with this method, or a mode, gets every operator that is
 called with its objects: as an overload of `torch.ops.aten`, with arguments in
 the order of its schema. What it answers has a history: the derivative of an
 operator is an operator, too (`derivative.Derivative`), which the class or mode
-is asked for in the backward pass. It sees hotaru's operators, of which some
-are whole where PyTorch's are made of parts (`aten.linear`), and one derivative
-an operator where PyTorch's are formulas of several.
+is asked for in the backward pass. It sees PyTorch's operators: those that are
+whole here and compositions there are taken apart first (`parts`). Derivatives
+are hotaru's, one an operator, where PyTorch's are formulas of several.
 """
 
 from __future__ import annotations
 
 from .. import _C
 from .._operators import dispatch as defined
-from .._ops import namespace
+from .._ops import arguments_of, namespace
 from . import members
-from .calls import Call, rules
+from .calls import Call, rules, sees_whole
 from .record import run
 from .same import gives_itself
 from .stack import native
@@ -41,18 +41,30 @@ def _operator(function, args: tuple, kwargs: dict):
     requires_grad = kwargs.pop("requires_grad", False)
     if kwargs.get("out", kwargs) is None:
         del kwargs["out"]
+    if function.__name__ == "detach_":  # of histories alone
+        return native(function, args, kwargs)
     if gives_itself(function.__name__, args, kwargs):
         return args[0]  # who answers is not asked
     place = _PLACES.get(function.__name__)
     if place is not None and vars(_C.Tensor).get(function.__name__) is function:
         args, kwargs = _as_operator(place, args, kwargs)
         function = getattr(_C.ops, function.__name__)
-    call = Call.of(function, args, kwargs)
+    whole = sees_whole(arguments_of(args, kwargs))
+    call = Call.of(function, args, kwargs, whole)
     out = kwargs.pop("out", None) if call is None else None
     if out is not None:
         return _written(out, _operator(function, args, kwargs))
-    result = native(function, args, kwargs) if call is None else run(call)
+    if call is None:
+        result = native(function, args, kwargs)
+    else:
+        result = run(call) if whole else _by_parts(call)
     return result.requires_grad_() if requires_grad else result
+
+
+def _by_parts(call: Call):
+    from . import parts  # a large table, read when somebody first asks
+
+    return parts.send(call)
 
 
 # Where operators have the tensor that their methods have first.

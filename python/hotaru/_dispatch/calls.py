@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ from .._function_schema.signatures import signature
 from .._ops import aten
 from ..utils import _pytree
 from . import stack
+from .arguments import completed, ordered
+from .renamed import renamed
 
 # Functions by which a mode's class or a class of tensors answers an overload,
 # instead of its __torch_dispatch__: (mode or class, func, types, args,
@@ -34,17 +35,20 @@ class Call:
     kwargs: dict
 
     @staticmethod
-    def of(op, args: tuple, kwargs: dict) -> Call | None:
+    def of(op, args: tuple, kwargs: dict, whole: bool = False) -> Call | None:
         """The call of one overload with arguments as its schema orders them,
         those left out that are the defaults; None if none fits, or none with
-        its `out=`.
+        its `out=`. `whole`: of types as they are given.
         """
         args = tuple(map(_as_numbers, args))
         overload = _overload_of(op, args, kwargs)
         if overload is None:
             return None
-        packet = getattr(aten, op.__name__)
-        if op.__name__ in _NUMBERS_AS_TENSORS:
+        name = op.__name__
+        if not whole:
+            name, overload = renamed(name, overload)
+        packet = getattr(aten, name)
+        if name in _NUMBERS_AS_TENSORS:
             overload = _of_tensors(packet, overload)
             if len(args) == 3:  # the factor, which only numbers have there
                 args, kwargs = args[:2], {**kwargs, "alpha": args[2]}
@@ -53,7 +57,10 @@ class Call:
             function = packet._out_of(overload)
             if function is None:
                 return None
-        return Call(function, *_ordered(function, args, kwargs))
+            kwargs = _apart(function, kwargs)
+        elif not whole:
+            kwargs = completed(function, kwargs)
+        return Call(function, *ordered(function, args, kwargs, not whole))
 
     @property
     def tensors(self) -> list[Tensor]:
@@ -125,16 +132,38 @@ class Call:
         return answerer.__torch_dispatch__(*given)
 
     @property
-    def out(self) -> Tensor | None:
-        """The tensor that its result is written to."""
-        return self.kwargs.get("out")
+    def outs(self) -> list:
+        """Tensors that its results are written to."""
+        names = getattr(self.function, "outs", ())
+        return [self.kwargs[name] for name in names]
 
     def finish(self, result):
         """Gives what the caller gets: what was written, where something was."""
-        if self.out is not None:
-            return self.out
+        outs = self.outs
+        if outs and self.function._text.endswith("-> ()"):
+            return None
+        if outs:
+            kind = type(result) if hasattr(result, "n_fields") else tuple
+            return outs[0] if len(outs) == 1 else kind(outs)
         return self.args[0] if self.in_place and self.args else result
 
+
+def _apart(function, kwargs: dict) -> dict:
+    """Results to write to, each as the argument that the overload has, and
+    without what they say themselves.
+    """
+    given = dict(kwargs)
+    if "bool? pin_memory" in function._text:
+        given = {k: v for k, v in kwargs.items() if k not in _OPTIONS}
+    if function.outs != ("out",):
+        out = given.pop("out")
+        out = (out,) if len(function.outs) == 1 else out
+        given.update(zip(function.outs, out))
+    return given
+
+
+# Options of functions that make tensors, which a tensor to write to has.
+_OPTIONS = frozenset(["dtype", "layout", "device", "pin_memory"])
 
 # Operators whose numbers PyTorch takes for tensors, so that the overload of
 # these is told, with the number.
@@ -163,6 +192,10 @@ def _of_tensors(packet, overload: str) -> str:
     return overload
 
 
+# Texts of errors about tensors without values that could be numbers.
+_WITHOUT_VALUES = "on meta tensors", "without memory of their own"
+
+
 def _overload_of(op, args: tuple, kwargs: dict) -> str | None:
     """The overload that arguments fit. Tensors without values are no numbers,
     so of those with one element others stand in.
@@ -172,7 +205,7 @@ def _overload_of(op, args: tuple, kwargs: dict) -> str | None:
     try:
         return _C._overload_of(op, args, kwargs)
     except RuntimeError as error:
-        if "on meta tensors" not in str(error):
+        if not any(text in str(error) for text in _WITHOUT_VALUES):
             raise
     with stack.nobody_asked():
         args, kwargs = _pytree.tree_map(
@@ -205,6 +238,16 @@ def _as_numbers(value):
     return type(value)(operator.index(x) for x in value)
 
 
+def sees_whole(values) -> bool:
+    """Tells whether who is asked first, of these values, takes operators that
+    PyTorch makes of others as they are.
+    """
+    if stack.modes():
+        return getattr(stack.modes()[-1], "_sees_whole", False)
+    kinds = types([x for x in values if isinstance(x, Tensor)])
+    return bool(kinds) and getattr(kinds[0], "_sees_whole", False)
+
+
 def types(tensors: list[Tensor]) -> tuple[type, ...]:
     """The classes that answer, subclasses first."""
     found: list[type] = []
@@ -222,44 +265,3 @@ def types(tensors: list[Tensor]) -> tuple[type, ...]:
 def _open(kinds: tuple[type, ...]) -> tuple[type, ...]:
     """Classes of which tensors are instances, as whoever is asked sees them."""
     return tuple(kind for kind in kinds if not _C._is_hidden_class(kind))
-
-
-@functools.cache
-def _sized(text: str) -> bool:
-    """True if the first argument is a list of any number of sizes."""
-    return text.partition("(")[2].startswith(("SymInt[] ", "int[] "))
-
-
-def _ordered(function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    known = list(signature(function._text).parameters.values())
-    positional = [p for p in known if p.kind is not p.KEYWORD_ONLY]
-    if len(args) > len(positional):  # sizes given one by one: x.view(2, 3)
-        last = len(positional) - 1
-        args = (*args[:last], tuple(args[last:]))
-    elif len(args) == 1 and isinstance(args[0], int) and _sized(function._text):
-        args = ([args[0]],)  # torch.empty(2)
-    given = dict(zip((p.name for p in positional), args))
-    for name, value in kwargs.items():
-        given["input" if name == "self" else name] = value
-    values = [given.pop(p.name, p.default) for p in positional]
-    while values and _is_default(values[-1], positional[len(values) - 1]):
-        values.pop()
-    named = {p.name: p.default for p in known if p.kind is p.KEYWORD_ONLY}
-    rest = {
-        name: value
-        for name, value in given.items()
-        if name not in named or not _same(value, named[name])
-    }
-    return tuple(values), rest
-
-
-def _is_default(value, parameter) -> bool:
-    return parameter.default is not parameter.empty and _same(value, parameter.default)
-
-
-def _same(value, default) -> bool:
-    return value is default or (
-        type(value) is type(default)
-        and not isinstance(value, Tensor)
-        and value == default
-    )

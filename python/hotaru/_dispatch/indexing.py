@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Sequence
 
 from .. import _C
 from .._C import Tensor, ops
 from .._tensor.refusals import check_indices
-from .calls import Call
+from .calls import Call, sees_whole
 from .questions import LIFT
 from .stack import native, nobody_asked
 
@@ -18,22 +19,48 @@ _MASKS = (_C.bool, _C.uint8)
 def get_item(self: Tensor, index) -> Tensor:
     """self[index]: selections and slices, then at most one of elements."""
     view, tensors = _Indexer(self).apply(index)
-    return ops.index(view, tensors) if tensors else view
+    if tensors:
+        return ops.index(view, tensors)
+    if view is not self:
+        return view
+    if isinstance(index, slice) or _has_slices(index):
+        return ops.slice(self, 0, 0, sys.maxsize)
+    return ops.alias(self)
+
+
+def _has_slices(index) -> bool:
+    return isinstance(index, tuple) and any(isinstance(part, slice) for part in index)
 
 
 def set_item(self: Tensor, index, value) -> None:
     """self[index] = value."""
-    if not isinstance(value, Tensor):
-        value = ops.full((), value, dtype=self.dtype, device=self.device)
+    number = not isinstance(value, Tensor)
+    if number:
+        value = _of_number(self, value)
     if isinstance(index, bool):  # all of it or nothing, of any dtype
-        if index:
+        if index and number and not sees_whole((self,)):
+            ops.fill_(ops.unsqueeze(self, 0), value)
+        elif index:
             ops.copy_(self, _trimmed(value, self.dim()))
         return
     view, tensors = _Indexer(self).apply(index)
     if tensors:
         ops.index_put_(view, tensors, _trimmed(value, 0))
+    elif value.dim() == 0 and view.dim() and not sees_whole((self, value)):
+        ops.fill_(view, value)
     else:
         ops.copy_(view, _trimmed(value, view.dim()))
+
+
+def _of_number(self: Tensor, value) -> Tensor:
+    """The number as a tensor of the dtype and device of another."""
+    if sees_whole((self,)):
+        return ops.full((), value, dtype=self.dtype, device=self.device)
+    with nobody_asked():
+        made = ops.full((), value, dtype=self.dtype)
+    if self.device.type != "cpu":
+        made = ops.to(made, self.device)
+    return Call(LIFT, (made,), {}).below()
 
 
 def _trimmed(value: Tensor, ndim: int) -> Tensor:
@@ -123,7 +150,9 @@ class _Indexer:
             for bound in (part.start, part.stop, step)
         ]
         if bounds[:2] != [None, None] or step != 1:
-            self.view = ops.slice(self.view, self.dim, *bounds)
+            start = 0 if bounds[0] is None else bounds[0]
+            stop = sys.maxsize if bounds[1] is None else bounds[1]
+            self.view = ops.slice(self.view, self.dim, start, stop, step)
         self.dim += 1
 
     def _step_tensor(self, part: Tensor) -> None:

@@ -9,9 +9,11 @@ from .. import _C
 from .._answering.names import base_name, form, words
 from .._C import Tensor, ops
 from .._extension.size import Size
-from .calls import Call
+from .._ops import aten
+from .calls import Call, sees_whole
 from .indexing import get_item, set_item
 from .questions import DIM, NUMEL, OFFSET, SCALAR, SIZE, STRIDE, Question
+from .record import run
 from .stack import native
 
 _SLOTS = words(
@@ -63,11 +65,42 @@ def _refuse(name: str, rest: str) -> Callable:
     return call
 
 
+# Overloads of a number and a tensor.
+_OF_NUMBERS = {
+    "pow": "Scalar",
+    "remainder": "Scalar_Tensor",
+    "bitwise_left_shift": "Scalar_Tensor",
+    "bitwise_right_shift": "Scalar_Tensor",
+}
+
+
 def _reflected(name: str) -> Callable:
     def call(self, other):
         if not isinstance(other, Tensor):
+            overload = _OF_NUMBERS.get(name)
+            if overload is not None and not sees_whole((self,)):
+                return run(
+                    Call(getattr(getattr(aten, name), overload), (other, self), {})
+                )
             other = ops.full((), other, device=self.device)
         return getattr(ops, name)(other, self)
+
+    return call
+
+
+def _rsub(self, other):
+    if isinstance(other, Tensor) and not sees_whole((self, other)):
+        return run(Call(aten.rsub.Tensor, (self, other), {}))
+    return ops.rsub(self, other)
+
+
+def _shift(name: str, usual: Callable) -> Callable:
+    def call(self, other):
+        if sees_whole((self, other)):
+            return usual(self, other)
+        overload = "Tensor" if isinstance(other, Tensor) else "Scalar"
+        packet = getattr(aten, name)
+        return run(Call(getattr(packet, overload), (self, other), {}))
 
     return call
 
@@ -84,7 +117,11 @@ def _as_number(name: str, convert: Callable) -> Callable:
 _METHODS: dict[str, Callable] = {
     **{f"__{slot}__": getattr(ops, form(f"__{slot}__").same) for slot in _SLOTS},
     **{f"__{slot}__": _reflected(base_name(f"__{slot}__")) for slot in _REFLECTED},
-    "__rsub__": ops.rsub,
+    "__rsub__": _rsub,
+    "__lshift__": _shift("__lshift__", ops.bitwise_left_shift),
+    "__rshift__": _shift("__rshift__", ops.bitwise_right_shift),
+    "__ilshift__": _shift("__ilshift__", ops.bitwise_left_shift_),
+    "__irshift__": _shift("__irshift__", ops.bitwise_right_shift_),
     "size": _asked(SIZE, Tensor.size),
     "stride": _asked(STRIDE, Tensor.stride, True),
     "storage_offset": _asked(OFFSET, Tensor.storage_offset, True),

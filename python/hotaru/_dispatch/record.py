@@ -63,7 +63,7 @@ def _run(call: Call):
     if not places:
         return call.finish(call.below())
     name = _name(call)
-    if call.out is not None:
+    if call.outs:
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support "
             "automatic differentiation, but one of the arguments requires grad."

@@ -11,7 +11,9 @@ from .._tensor.elements import CASTS
 def gives_itself(name: str, args: tuple, kwargs: dict) -> bool:
     """Tells whether the operator gives its first argument as it is."""
     question = _QUESTIONS.get(name)
-    if question is None or not args or not isinstance(args[0], _C.Tensor):
+    if question is None or kwargs.get("out") is not None:
+        return False
+    if not args or not isinstance(args[0], _C.Tensor):
         return False
     return question(*args, **kwargs)
 
@@ -28,7 +30,7 @@ def _is_there(
 ) -> bool:
     """For `to`: the dtype and device are those that are asked for."""
     flags = [a for a in args if isinstance(a, bool)]  # non_blocking, copy
-    if copy or memory_format is not None or flags[1:] == [True]:
+    if copy or flags[1:] == [True] or not _in_format(x, memory_format):
         return False
     for given in args:
         if isinstance(given, _C.Tensor):
@@ -44,9 +46,15 @@ def _is_there(
     )
 
 
+def _in_format(x, memory_format) -> bool:
+    if memory_format in (None, _C.preserve_format):
+        return True
+    return _is_contiguous(x, memory_format)
+
+
 def _is_of(dtype) -> Callable:
     def question(x, memory_format=None, **_) -> bool:
-        return x.dtype == dtype and memory_format is None
+        return x.dtype == dtype and _in_format(x, memory_format)
 
     return question
 
@@ -80,6 +88,7 @@ _QUESTIONS: dict[str, Callable] = {
     "flatten": _is_one,
     "positive": lambda x, **_: x.dtype != _C.bool,
     "conj": _is_real,
+    "conj_physical": _is_real,
     "real": _is_real,
     "resolve_conj": lambda x, **_: not x.is_conj(),
     "resolve_neg": lambda x, **_: not x.is_neg(),

@@ -17,6 +17,7 @@ class FakeTensor(Tensor):
     """
 
     __torch_function__ = _C._disabled_torch_function_impl
+    _sees_whole = True
 
     @staticmethod
     def __new__(cls, fake_mode, elem, device):

@@ -79,6 +79,8 @@ class FakeTensorMode(TorchDispatchMode):
         AssertionError: a real tensor, or tensors of two modes.
     """
 
+    _sees_whole = True
+
     def __init__(
         self,
         *,

@@ -614,6 +614,7 @@ class Recording(TorchDispatchMode):
     """Asks a trace."""
 
     _keeps_history = True
+    _sees_whole = True
 
     def __init__(self, trace: Trace) -> None:
         super().__init__()

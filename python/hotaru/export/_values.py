@@ -97,6 +97,7 @@ class Traced(Tensor):
     """
 
     _value: Value
+    _sees_whole = True
 
     @staticmethod
     def of(trace, value: Value) -> Traced:

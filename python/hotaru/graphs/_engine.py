@@ -306,6 +306,7 @@ def _line_finder(names: set):
     from ..utils._python_dispatch import TorchDispatchMode
 
     class Finder(TorchDispatchMode):
+        _sees_whole = True
         line = ""
 
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):

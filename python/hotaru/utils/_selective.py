@@ -262,8 +262,7 @@ def create_selective_checkpoint_contexts(
 
     To be given as `context_fn` of `checkpoint(..., use_reentrant=False)`. What
     is kept lives from the first run to the backward pass, which may run once.
-    Operators are those of `torch.ops.aten` that hotaru calls, of which some
-    are whole where PyTorch's are made of parts (`aten.linear`).
+    Operators are those of `torch.ops.aten` that PyTorch calls.
 
     Args:
         policy_fn_or_list: `policy(context, op, *args, **kwargs)`, which gives

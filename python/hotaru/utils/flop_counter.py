@@ -224,6 +224,8 @@ class FlopCounterMode:
 
 
 class _Counting(TorchDispatchMode):
+    _sees_whole = True
+
     def __init__(self, counter: FlopCounterMode) -> None:
         super().__init__()
         self.counter = counter

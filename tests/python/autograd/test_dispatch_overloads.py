@@ -147,4 +147,4 @@ def test_wrappers_are_asked_where_something_changes(call):
     x = Named(torch.ones(2, 3))
     Named.seen.clear()
     assert CHANGED[call](x) is not x
-    assert len(Named.seen) == 1
+    assert Named.seen

@@ -319,7 +319,7 @@ def gaussian_nll_loss(
         variance.clamp_(min=eps)
     loss = 0.5 * (variance.log() + (input - target) ** 2 / variance)
     if full:
-        loss = loss + 0.5 * math.log(2 * math.pi)
+        loss += 0.5 * math.log(2 * math.pi)
     return _reduce(loss, reduction)
 
 
