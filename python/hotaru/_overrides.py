@@ -108,6 +108,22 @@ def default(cls, func, types, args=(), kwargs=None):
     return _convert(result, cls)
 
 
+def asking(name: str, whole: property) -> property:
+    """The attribute of Tensor, whose getter the protocol sees.
+
+    Kinds of tensors that come with hotaru say themselves what they have.
+    """
+    usual = whole.fget
+
+    def get(self):
+        if _C._overridden(self) and not hasattr(self, "_kind"):
+            asked = getattr(Tensor, name).__get__
+            return _C._handle_torch_function(asked, (self,), (self,), {})
+        return usual(self)
+
+    return property(get, whole.fset, whole.fdel, whole.__doc__)
+
+
 def init_subclass(cls, **kwargs) -> None:
     """A class that answers operators below autograd does not see functions,
     unless it says so itself.

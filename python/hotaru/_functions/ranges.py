@@ -8,6 +8,7 @@ import warnings
 from .. import _C
 from .._C import Tensor, ops
 from .._extension.dtypes import cpp_name, scalar_type
+from .._overrides import overridable as _overridable
 
 __all__ = ["linspace", "logspace", "range"]
 
@@ -125,3 +126,6 @@ def _number(end):
 
 def _is_complex(end) -> bool:
     return end.is_complex() if isinstance(end, Tensor) else type(end) is complex
+
+
+_overridable(globals(), __all__, "hotaru")

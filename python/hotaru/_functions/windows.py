@@ -8,6 +8,7 @@ import operator
 from .. import _C
 from .._C import Tensor, ops
 from .._extension.grad_mode import no_grad
+from .._overrides import overridable as _overridable
 
 __all__ = [
     "bartlett_window",
@@ -132,3 +133,6 @@ def kaiser_window(
         return (bessel_i0(inside, abs(beta)) / top).to(points.dtype)
 
     return _window("kaiser_window", formula, window_length, periodic, **options)
+
+
+_overridable(globals(), __all__, "hotaru")

@@ -37,16 +37,28 @@ _GETTER = type(Tensor.shape)
 def _functions_of(place) -> list:
     """The names and functions of a place that the protocol sees."""
     found = []
-    for name, value in sorted(vars(place).items()):
+    for name, value in sorted(_offers(place).items()):
         if place is Tensor:
             if isinstance(value, (property, _GETTER)):
                 if name != "__dict__":
-                    found.append((name, value.__get__))
+                    found.append((f"{name}.__get__", value.__get__))
+                    found.append((f"{name}.__set__", value.__set__))
             elif isinstance(value, (*_CALLABLES, _SLOT, _METHOD)):
                 found.append((name, value))
-        elif isinstance(value, _CALLABLES) and not name.startswith("__"):
+        elif (
+            isinstance(value, _CALLABLES)
+            and not name.startswith("__")
+            and (place is not hotaru.functional or name != "nonzero")
+        ):
             found.append((name, value))
     return found
+
+
+def _offers(place) -> dict:
+    """Names of a place with what they are, also those not yet asked for."""
+    if place is not hotaru.nn.functional:
+        return vars(place)
+    return {name: getattr(place, name) for name in dir(place)}
 
 
 _PREFIXES = ("fft_", "linalg_", "special_")
@@ -62,8 +74,17 @@ def _all() -> tuple[dict, dict]:
         for name, function in functions:
             if place is hotaru and name.startswith(_PREFIXES):
                 continue  # linalg_svd is torch.linalg.svd
-            suffix = ".__get__" if function.__name__ == "__get__" else ""
-            names.setdefault(function, f"{text}.{name}{suffix}")
+            # An operator that another place offers is that place's, as long
+            # as it is no other one's there ("special_erf").
+            prefix = f"{text.rpartition('.')[2]}_"
+            if prefix in _PREFIXES and not function.__name__.startswith(prefix):
+                names.setdefault(function, f"{text}.{name}")
+            elif function.__name__.startswith("_") or (
+                names.get(function) != f"{text}.{function.__name__}"
+            ):
+                names[function] = f"{text}.{name}"
+    # One function in PyTorch, which the later name is of.
+    names[Tensor.__rdiv__] = "torch.Tensor.__rtruediv__"
     return by_place, names
 
 
@@ -80,7 +101,9 @@ def get_overridable_functions() -> dict:
 def is_tensor_method_or_property(func) -> bool:
     """True if it is a method of Tensor, or the getter of an attribute."""
     name = resolve_name(func)
-    return func.__name__ == "__get__" or bool(name and name.startswith("torch.Tensor."))
+    return func.__name__ in ("__get__", "__set__") or bool(
+        name and name.startswith("torch.Tensor.")
+    )
 
 
 _IGNORED = [

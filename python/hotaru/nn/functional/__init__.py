@@ -298,6 +298,14 @@ def _resolve_annotations() -> None:
 
 
 _resolve_annotations()
-# The old names of `interpolate` are not seen; what they call is.
-_overridable(globals(), [name for name in __all__ if not name.startswith("upsample")])
+# The old names of `interpolate` are not seen, nor are `sigmoid` and `tanh`, as
+# in PyTorch; what they call is.
+_overridable(
+    globals(),
+    [
+        name
+        for name in __all__
+        if not name.startswith("upsample") and name not in ("sigmoid", "tanh")
+    ],
+)
 _threshold = threshold  # pickles know it by that name

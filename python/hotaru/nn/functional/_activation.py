@@ -151,12 +151,12 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x))."""
-    return ops.sigmoid(input)
+    return input.sigmoid()
 
 
 def tanh(input: Tensor) -> Tensor:
     """Hyperbolic tangent."""
-    return ops.tanh(input)
+    return input.tanh()
 
 
 def tanhshrink(input: Tensor) -> Tensor:

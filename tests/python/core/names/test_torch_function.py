@@ -58,7 +58,7 @@ def seen(call):
         (lambda x: x**2, "torch.Tensor.pow"),
         (lambda x: bool(x.sum() > 0), "torch.Tensor.sum"),
         (lambda x: F.dropout(x), "torch.nn.functional.dropout"),
-        (lambda x: torch.einsum("ij->i", x), "torch.einsum"),
+        (lambda x: torch.einsum("ij->i", x), "torch.functional.einsum"),
         (lambda x: x.requires_grad_(), "torch.Tensor.requires_grad_"),
         (lambda x: torch.linalg.svd(x), "torch.linalg.svd"),
     ],
