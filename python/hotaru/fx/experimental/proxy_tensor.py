@@ -24,7 +24,8 @@ from ..passes.shape_prop import _extract_tensor_metadata
 
 __all__ = ["get_proxy_mode", "make_fx"]
 
-_COPY = aten.clone.default
+# Operators that give a number, which a graph cannot know.
+_NUMBERS = frozenset(["equal", "allclose"])
 _VALUE = (
     "It appears that you're trying to get value out of a tracing tensor with "
     "{} - erroring out! It's likely that this is caused by data-dependent "
@@ -41,9 +42,10 @@ def make_fx(
     """A function that takes example arguments of `f`, runs it, and returns a
     GraphModule of the operators that it called, as `torch.ops.aten` has them.
 
-    Operators are hotaru's: `aten.linear` is one, and so is the derivative of
-    an operator (`hotaru.mul.Tensor.vjp`). Tensors that are no arguments are
-    attributes of the module; control flow is what it was for the example.
+    Operators are those that `__torch_dispatch__` sees, PyTorch's; the
+    derivative of one is an operator of hotaru's (`hotaru.mul.Tensor.vjp`).
+    Tensors that are no arguments are attributes of the module; control flow is
+    what it was for the example.
 
     Args:
         decomposition_table: functions in place of overloads, which are traced.
@@ -176,7 +178,8 @@ class _Trace:
         """
         with _disable_current_modes():
             constant = self._constant(real.clone())
-        self._is(made, self.graph.call_function(_COPY, (constant,)))
+        copy = aten.lift_fresh_copy.default
+        self._is(made, self.graph.call_function(copy, (constant,)))
         return made
 
     def record(self, func, args, kwargs, result) -> None:
@@ -258,6 +261,10 @@ class _Tracing(TorchDispatchMode):
                 return other(*args, **kwargs)
         # Arguments that the call reads are noted before it writes to them.
         leaves = _pytree.tree_leaves((args, kwargs))
+        if getattr(func, "_opname", None) in _NUMBERS and any(
+            map(self.trace.known, leaves)
+        ):
+            raise RuntimeError(_VALUE.format(func))
         for leaf in leaves:
             self.trace.argument(leaf)
         given = _pytree.tree_map(_elements, (args, kwargs))
