@@ -29,6 +29,7 @@ import test_nn_golden
 import test_ops_golden
 import test_quantization_golden
 import test_sparse_golden
+import test_subclass_copies
 import test_testing_golden
 import test_utils_golden
 import torch
@@ -54,6 +55,7 @@ FAMILIES = (
     *test_ops_golden.FAMILIES,
     *test_quantization_golden.FAMILIES,
     *test_sparse_golden.FAMILIES,
+    *test_subclass_copies.FAMILIES,
     *test_testing_golden.FAMILIES,
     *test_utils_golden.FAMILIES,
 )
