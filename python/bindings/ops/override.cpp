@@ -434,8 +434,15 @@ PyObject* ask(PyObject* func, const Call& call) {
           .release()
           .ptr();
     }
-    return ask_in_order(func, positional_of(call),
-                        keywords_of(call, Py_TYPE(func) == function_type),
+    if (Py_TYPE(func) != function_type)
+      return ask_in_order(func, positional_of(call), keywords_of(call, false),
+                          arguments);
+    // Python says which options are told by name, and with what defaults.
+    const nb::object sent =
+        nb::module_::import_("hotaru.overrides._arguments").attr("sent");
+    const nb::object given =
+        sent(nb::handle(func), positional_of(call), keywords_of(call, true));
+    return ask_in_order(func, nb::tuple(given[0]), nb::object(given[1]),
                         arguments);
   });
 }

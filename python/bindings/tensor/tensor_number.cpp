@@ -302,16 +302,16 @@ void init_numbers(nanobind::module_& m) {
 
 void add_number_slots(std::vector<PyType_Slot>& slots) {
   const PyType_Slot mine[] = {
-      {Py_nb_add, slot(overrides::binary<"add", "__radd__", binary<plus>>)},
+      {Py_nb_add, slot(overrides::binary<"add", "add", binary<plus>>)},
       {Py_nb_subtract, slot(overrides::binary<"sub", "__rsub__", minus_slot>)},
-      {Py_nb_multiply, slot(overrides::binary<"mul", "__rmul__", multiply>)},
+      {Py_nb_multiply, slot(overrides::binary<"mul", "mul", multiply>)},
       {Py_nb_true_divide, slot(overrides::binary<"div", "__rdiv__", divide>)},
       {Py_nb_floor_divide,
        slot(overrides::binary<"__floordiv__", "__rfloordiv__",
                               binary<floor_over>>)},
       {Py_nb_remainder,
        slot(overrides::binary<"remainder", "__rmod__", binary<modulo>>)},
-      {Py_nb_power, slot(power_slot<"pow", "__rpow__", listed_power>)},
+      {Py_nb_power, slot(power_slot<"__pow__", "__rpow__", listed_power>)},
       {Py_nb_matrix_multiply,
        slot(overrides::binary<"matmul", "__rmatmul__", matmul_slot>)},
       {Py_nb_lshift, slot(overrides::binary<"__lshift__", "__rlshift__",
@@ -338,7 +338,7 @@ void add_number_slots(std::vector<PyType_Slot>& slots) {
       {Py_nb_inplace_remainder,
        slot(overrides::binary<"remainder_", "remainder_",
                               binary<in_place_slot<modulo>>>)},
-      {Py_nb_inplace_power, slot(power_slot<"pow_", "pow_", power_in>)},
+      {Py_nb_inplace_power, slot(power_slot<"__ipow__", "__ipow__", power_in>)},
       {Py_nb_inplace_lshift,
        slot(overrides::binary<"__ilshift__", "__ilshift__",
                               binary<in_place_slot<bitwise_left_shift>>>)},

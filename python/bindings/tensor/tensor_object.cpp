@@ -292,7 +292,9 @@ PyObject* iterate(PyObject* self) {
       return overrides::ask_attribute("__iter__", nullptr, {self});
     HOTARU_CHECK_AS(TypeError, t.dim() > 0, "iteration over a 0-d tensor");
     if (asks) [[unlikely]] {
-      // As in PyTorch, the class is asked for its rows.
+      // As in PyTorch, the class is asked for its dimensions and its rows.
+      if (nb::cast<int64_t>(nb::handle(self).attr("dim")()) == 0)
+        nb::raise_type_error("iteration over a 0-d tensor");
       const nb::object rows = nb::handle(self).attr("unbind")(0);
       return PyObject_GetIter(rows.ptr());
     }

@@ -55,7 +55,7 @@ def seen(call):
         (lambda x: torch.ones(2, 2) @ x, "torch.Tensor.matmul"),
         (lambda x: -x, "torch.Tensor.neg"),
         (lambda x: x < 2, "torch.Tensor.lt"),
-        (lambda x: x**2, "torch.Tensor.pow"),
+        (lambda x: x**2, "torch.Tensor.__pow__"),
         (lambda x: bool(x.sum() > 0), "torch.Tensor.sum"),
         (lambda x: F.dropout(x), "torch.nn.functional.dropout"),
         (lambda x: torch.einsum("ij->i", x), "torch.functional.einsum"),
