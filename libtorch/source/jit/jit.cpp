@@ -15,7 +15,7 @@
 #include "hotaru/script/archive/archive.h"
 #include "hotaru/script/passes/freeze.h"
 #include "hotaru/script/program/class_type.h"
-#include "source/stack.h"
+#include "source/jit/stack.h"
 #include "torch/serialize.h"
 
 namespace torch::jit {

@@ -1,7 +1,7 @@
-#include "ATen/core/jit_type.h"
-
 #include <array>
 #include <utility>
+
+#include "ATen/core/jit_type.h"
 
 namespace c10 {
 namespace {

@@ -7,7 +7,7 @@
 #include "hotaru/script/compile/constant.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/program/resolver.h"
-#include "source/stack.h"
+#include "source/jit/stack.h"
 #include "torch/jit.h"
 
 namespace c10 {
