@@ -175,7 +175,7 @@ TEST(DistributedSampler, GoesOnInTheOrderThatItHad) {
 }
 
 /// Names that torch::data has of its own.
-struct Squares : torch::data::Dataset<Squares> {
+struct Powers : torch::data::Dataset<Powers> {
   torch::data::Example<> get(size_t i) override {
     return {torch::full({1}, int64_t(i * i)), torch::zeros({1})};
   }
@@ -184,7 +184,7 @@ struct Squares : torch::data::Dataset<Squares> {
 
 TEST(Data, DatasetsOfTheShortName) {
   auto loader = torch::data::make_data_loader(
-      Squares().map(torch::data::transforms::Stack<>()), 2);
+      Powers().map(torch::data::transforms::Stack<>()), 2);
   int64_t sum = 0;
   for (auto& batch : *loader) sum += batch.data.sum().item<int64_t>();
   EXPECT_EQ(sum, 14);

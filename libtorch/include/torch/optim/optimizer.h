@@ -50,14 +50,10 @@ class OptimizerOptions {
   virtual ~OptimizerOptions() = default;
   /// Throw for a class that has none of its own, as for this one.
   virtual std::unique_ptr<OptimizerOptions> clone() const { none("clone"); }
-  virtual void serialize(serialize::InputArchive& archive) {
-    none("serialize");
-  }
-  virtual void serialize(serialize::OutputArchive& archive) const {
-    none("serialize");
-  }
+  virtual void serialize(serialize::InputArchive&) { none("serialize"); }
+  virtual void serialize(serialize::OutputArchive&) const { none("serialize"); }
   virtual double get_lr() const { none("get_lr"); }
-  virtual void set_lr(double lr) { none("set_lr"); }
+  virtual void set_lr(double) { none("set_lr"); }
   /// Options of this class: `given` where they differ from what the class
   /// starts with, these elsewhere.
   virtual std::unique_ptr<OptimizerOptions> completed(

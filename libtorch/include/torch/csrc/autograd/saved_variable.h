@@ -8,12 +8,11 @@ namespace torch::autograd {
 class SavedVariable {
  public:
   SavedVariable() = default;
-  explicit SavedVariable(Variable variable, bool is_output = false,
-                         bool is_inplace_on_view = false)
+  explicit SavedVariable(Variable variable, bool = false, bool = false)
       : variable_(std::move(variable)),
         version_(variable_.defined() ? variable_._version() : 0) {}
   /// Throws if it was written in place since.
-  Variable unpack(const std::shared_ptr<Node>& saved_for = nullptr) const {
+  Variable unpack(const std::shared_ptr<Node>& = nullptr) const {
     TORCH_CHECK(!variable_.defined() || variable_._version() == version_,
                 "one of the variables needed for gradient computation has been "
                 "modified by an inplace operation");
