@@ -102,6 +102,9 @@ inline bool is_complex(const Tensor& tensor) {
 inline bool is_floating_point(const Tensor& tensor) {
   return tensor.is_floating_point();
 }
+inline ScalarType promote_types(ScalarType a, ScalarType b) {
+  return c10::promoteTypes(a, b);
+}
 inline std::vector<Tensor> to_vector(TensorList list) {
   return list.vec();
 }

@@ -15,6 +15,10 @@ namespace c10 {
 struct IValue;
 using GenericList = List<IValue>;
 using GenericDict = Dict<IValue, IValue>;
+namespace impl {
+using c10::GenericDict;
+using c10::GenericList;
+}  // namespace impl
 
 namespace ivalue {
 

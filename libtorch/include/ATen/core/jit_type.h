@@ -11,6 +11,22 @@
 #include "c10/core/ScalarType.h"
 #include "c10/util/Exception.h"
 
+#define C10_FORALL_TYPES(_) \
+  _(AnyType) \
+  _(EnumType) _(AnyEnumType) _(TensorType) _(StorageType) _(TupleType) \
+      _(ListType) _(DictType) _(NumberType) _(FloatType) _(ComplexType) \
+          _(FutureType) _(AwaitType) _(RRefType) _(IntType) _(NoneType) \
+              _(StringType) _(GeneratorType) _(QuantizerType) _(BoolType) \
+                  _(OptionalType) _(VarType) _(DeviceObjType) _(StreamObjType) \
+                      _(FunctionType) _(ClassType) _(PyObjectType) \
+                          _(CapsuleType) _(InterfaceType) _(QSchemeType) \
+                              _(ScalarTypeType) _(LayoutType) \
+                                  _(MemoryFormatType) _(AnyListType) \
+                                      _(AnyTupleType) _(AnyClassType) \
+                                          _(SymIntType) _(SymFloatType) \
+                                              _(SymBoolType) _(UnionType) \
+                                                  _(DynamicType)
+
 namespace c10 {
 
 /// "a.b.C": a name and what it is in.
@@ -36,47 +52,9 @@ class QualifiedName {
 
 /// PyTorch numbers them in this order; hotaru makes no types of some.
 enum class TypeKind : uint8_t {
-  AnyType,
-  EnumType,
-  AnyEnumType,
-  TensorType,
-  StorageType,
-  TupleType,
-  ListType,
-  DictType,
-  NumberType,
-  FloatType,
-  ComplexType,
-  FutureType,
-  AwaitType,
-  RRefType,
-  IntType,
-  NoneType,
-  StringType,
-  GeneratorType,
-  QuantizerType,
-  BoolType,
-  OptionalType,
-  VarType,
-  DeviceObjType,
-  StreamObjType,
-  FunctionType,
-  ClassType,
-  PyObjectType,
-  CapsuleType,
-  InterfaceType,
-  QSchemeType,
-  ScalarTypeType,
-  LayoutType,
-  MemoryFormatType,
-  AnyListType,
-  AnyTupleType,
-  AnyClassType,
-  SymIntType,
-  SymFloatType,
-  SymBoolType,
-  UnionType,
-  DynamicType,
+#define HOTARU_TORCH_KIND(name) name,
+  C10_FORALL_TYPES(HOTARU_TORCH_KIND)
+#undef HOTARU_TORCH_KIND
 };
 const char* typeKindToString(TypeKind kind);
 
