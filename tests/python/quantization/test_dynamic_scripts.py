@@ -44,3 +44,28 @@ def test_compiled_numbers_are_those_of_the_modules(case, way):
     for x in (X, X[:1] * 5):
         assert hotaru.equal(compiled(x), module(x))
         assert hotaru.equal(again(compiled)(x), module(x))
+
+
+class Recurrent(nn.Module):
+    def __init__(self, kind, **options):
+        super().__init__()
+        self.net = kind(4, 3, **options)
+
+    def forward(self, x):
+        return self.net(x)
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
+@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize(
+    "options", [{}, {"num_layers": 2, "bidirectional": True, "batch_first": True}]
+)
+def test_recurrent_networks_are_scripted(kind, options, frozen):
+    hotaru.manual_seed(0)
+    module = aq.quantize_dynamic(Recurrent(kind, **options), {kind}).eval()
+    compiled = hotaru.jit.script(module)
+    compiled = hotaru.jit.freeze(compiled) if frozen else compiled
+    for x in (X.view(1, 3, 4), hotaru.cat([X, X + 1]).view(2, 3, 4)):
+        expected, found = module(x), again(compiled)(x)
+        hotaru.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
+        hotaru.testing.assert_close(compiled(x), expected)

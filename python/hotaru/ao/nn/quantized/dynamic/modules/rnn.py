@@ -12,7 +12,7 @@ from ...... import nn
 from ......_quantized.products import kept_wide, linear_dynamic
 from ......nn.modules.rnn import check_mode, check_sizes
 from ......nn.utils.rnn import PackedSequence
-from . import _weights
+from . import _scripted, _weights
 
 __all__ = ["GRU", "LSTM"]
 
@@ -83,6 +83,9 @@ class RNNBase(nn.Module):
                 kept = biases if bias else [None, None]
                 cells.append(PackedParameter((*weights, *kept)))
         self._all_weight_values = nn.ModuleList(cells)
+
+    def __prepare_scriptable__(self):
+        return _scripted.recurrent(self)
 
     def _get_name(self) -> str:
         return f"DynamicQuantized{self.mode}"
