@@ -156,7 +156,7 @@ def _attach_properties() -> None:
         "Where the values are in a GPU's memory, for other libraries.",
         "_cuda_array_interface",
     )
-    for name in f"H mH real imag layout {_NEVER}".split():
+    for name in f"H mH real imag {_NEVER}".split():
         setattr(Tensor, name, _overrides.asking(name, vars(Tensor)[name]))
 
 
