@@ -116,7 +116,7 @@ def asking(name: str, whole: property) -> property:
     usual = whole.fget
 
     def get(self):
-        if _C._overridden(self) and not hasattr(self, "_kind"):
+        if _C._overridden(self) and not hasattr(_C._answering_class(self), "_kind"):
             asked = getattr(Tensor, name).__get__
             return _C._handle_torch_function(asked, (self,), (self,), {})
         return usual(self)

@@ -111,8 +111,9 @@ def _with_biases(
 ) -> tuple[Tensor, Tensor]:
     if bias_k is None or bias_v is None:
         return k, v
-    key, value = bias_k.repeat(1, bsz, 1), bias_v.repeat(1, bsz, 1)
-    return ops.cat([k, key]), ops.cat([v, value])
+    k = ops.cat([k, bias_k.repeat(1, bsz, 1)])
+    v = ops.cat([v, bias_v.repeat(1, bsz, 1)])
+    return k, v
 
 
 def _with_zeros(k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
