@@ -108,6 +108,14 @@ def default(cls, func, types, args=(), kwargs=None):
     return _convert(result, cls)
 
 
+class _Asked(property):
+    """A property that has a name, as those of C++ have."""
+
+    def __init__(self, name: str, get, whole: property) -> None:
+        super().__init__(get, whole.fset, whole.fdel, whole.__doc__)
+        self.__name__ = name
+
+
 def asking(name: str, whole: property) -> property:
     """The attribute of Tensor, whose getter the protocol sees.
 
@@ -121,7 +129,7 @@ def asking(name: str, whole: property) -> property:
             return _C._handle_torch_function(asked, (self,), (self,), {})
         return usual(self)
 
-    return property(get, whole.fset, whole.fdel, whole.__doc__)
+    return _Asked(name, get, whole)
 
 
 def init_subclass(cls, **kwargs) -> None:

@@ -11,6 +11,7 @@ PACKAGES = (
     "_own_names",
     "_late",
     "_overrides",
+    "_sent_arguments",
     "_types",
     "_dims",
     "_function_schema",

@@ -439,7 +439,7 @@ PyObject* ask(PyObject* func, const Call& call) {
                           arguments);
     // Python says which options are told by name, and with what defaults.
     const nb::object sent =
-        nb::module_::import_("hotaru.overrides._arguments").attr("sent");
+        nb::module_::import_("hotaru._sent_arguments").attr("sent");
     const nb::object given =
         sent(nb::handle(func), positional_of(call), keywords_of(call, true));
     return ask_in_order(func, nb::tuple(given[0]), nb::object(given[1]),

@@ -23,7 +23,7 @@ for name in set(sys.modules) - before:
 """
 
 # Packages of this one that a program in TorchScript is made with.
-_SCRIPT = {"_awaits", "_trees", "amp", "futures", "jit", "linalg"}
+_SCRIPT = {"_awaits", "_sent_arguments", "_trees", "amp", "futures", "jit", "linalg"}
 # Modules above and what tensors without elements and Python's graphs need.
 _EXPORT = {
     "_answering",

@@ -159,8 +159,8 @@ def test_every_difference_has_a_reason():
 
 
 def test_options_are_named_as_pytorchs_functions_name_them(hotaru):
-    """`overrides._arguments.sent` puts a call's arguments in that form."""
-    from hotaru.overrides._arguments import sent as arranged
+    """`_sent_arguments.sent` puts a call's arguments in that form."""
+    from hotaru._sent_arguments import sent as arranged
 
     code = Coder(hotaru)
     count = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 
-from .._C import Tensor
+from ._C import Tensor
 
 # Functions of PyTorch that are written in Python and say all their options,
 # given or not, by name.
