@@ -19,7 +19,9 @@ from pathlib import Path
 from texts import native_texts, python_texts
 from tracked import tracked
 
-PYTHON, NATIVE = 1, 137
+# Among them are those of libraries in TorchScript and of libtorch, which import
+# nothing of the places that have them, too.
+PYTHON, NATIVE = 5, 140
 _WORD = re.compile("[A-Za-z]{2,}")
 
 # Text -> the places where it is made.

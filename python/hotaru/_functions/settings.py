@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import warnings
 
-import hotaru
-
 from .. import _C, Tensor, set_default_device, set_default_dtype
 from .._late import lent
+from .._utils import _get_device_module
 from . import _warn_once
 
 __all__ = [
@@ -111,14 +110,7 @@ def get_device_module(device=None):
     """
     if device is None:
         device = lent("current_accelerator")(check_available=True) or "cpu"
-    kind = _C.device(device).type
-    module = getattr(hotaru, kind, None)
-    if module is None:
-        raise RuntimeError(
-            f"Device '{kind}' does not have a corresponding module registered "
-            f"as 'torch.{kind}'."
-        )
-    return module
+    return _get_device_module(_C.device(device).type)
 
 
 def init_num_threads() -> None:

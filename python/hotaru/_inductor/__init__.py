@@ -7,6 +7,7 @@ modes are known and change nothing, what would write kernels says so.
 from __future__ import annotations
 
 from .. import compiler
+from ..graphs._compile import check_mode
 from . import config, cpu_vec_isa, runtime
 
 __all__ = [
@@ -55,10 +56,7 @@ def list_mode_options(mode: str | None = None, dynamic: bool | None = None):
     """
     if not mode:
         return {name: dict(options) for name, options in _MODES.items()}
-    if mode not in _MODES:
-        raise RuntimeError(
-            f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}"
-        )
+    check_mode(mode, _MODES)
     return dict(_MODES[mode])
 
 

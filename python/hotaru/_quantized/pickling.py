@@ -15,6 +15,12 @@ from .dtypes import (
 from .tensor import QuantizedTensor, build, scales_of, whole_number
 
 
+def check_stored(known: bool, dtype) -> None:
+    """RuntimeError unless quantised tensors may have such elements."""
+    if not known:
+        raise RuntimeError(f"a quantised tensor cannot have elements of {dtype}")
+
+
 def rebuild(storage, offset, size, stride, quantizer, requires_grad, hooks):
     """Rebuilds what `reduce` took apart, of this process or of a file.
 
@@ -22,8 +28,7 @@ def rebuild(storage, offset, size, stride, quantizer, requires_grad, hooks):
     anything.
     """
     dtype = storage._dtype
-    if dtype not in STORAGE_NAMES:
-        raise RuntimeError(f"a quantised tensor cannot have elements of {dtype}")
+    check_stored(dtype in STORAGE_NAMES, dtype)
     integers = _utils._rebuild_tensor(
         storage._untyped_storage, offset, size, stride, dtype.storage
     )

@@ -103,12 +103,7 @@ class _Backends(_types.ModuleType):
 
     @fp32_precision.setter
     def fp32_precision(self, value: str) -> None:
-        if flags_frozen():
-            raise RuntimeError(
-                f"not allowed to set {self.__name__} flags after "
-                "disable_global_flags; please use flags() context manager "
-                "instead"
-            )
+        _flags.check_thawed(self)
         set_flags(value)
 
 

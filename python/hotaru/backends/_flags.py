@@ -26,6 +26,16 @@ def flags_frozen() -> bool:
     return _frozen
 
 
+def check_thawed(library) -> None:
+    """RuntimeError if flags may be set within contexts alone."""
+    if _frozen:
+        name = library.__name__.replace("hotaru", "torch")
+        raise RuntimeError(
+            f"not allowed to set {name} flags after disable_global_flags; "
+            "please use flags() context manager instead"
+        )
+
+
 @contextmanager
 def allow_mutation():
     """A block in which flags are set by their modules' attributes, again."""
@@ -54,12 +64,8 @@ class Flag:
         return self if library is None else library._values[self.name]
 
     def __set__(self, library, value) -> None:
-        if _frozen and self.freezes:
-            name = library.__name__.replace("hotaru", "torch")
-            raise RuntimeError(
-                f"not allowed to set {name} flags after disable_global_flags; "
-                "please use flags() context manager instead"
-            )
+        if self.freezes:
+            check_thawed(library)
         self.put(library, value)
 
     def kept(self, library):

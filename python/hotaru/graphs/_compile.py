@@ -153,16 +153,22 @@ def compile(
     return OptimizedModule(model, graphed)
 
 
+def check_mode(mode: str, modes) -> None:
+    """RuntimeError for a mode that is none of these."""
+    if mode not in modes:
+        raise RuntimeError(
+            f"Unrecognized mode={mode}, should be one of: {', '.join(modes)}"
+        )
+
+
 def _check_mode(mode, options, backend: str) -> None:
     if mode is not None and options is not None:
         raise RuntimeError(
             "Either mode or options can be specified, but both can't be "
             "specified at the same time."
         )
-    if mode and backend in _WITH_MODES and mode not in _MODES:
-        raise RuntimeError(
-            f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}"
-        )
+    if mode and backend in _WITH_MODES:
+        check_mode(mode, _MODES)
 
 
 def _is_refusal(error: Exception) -> bool:

@@ -125,7 +125,7 @@ class TensorWeakRef:
 
     def __init__(self, tensor: _C.Tensor) -> None:
         if not isinstance(tensor, _C.Tensor):
-            raise AssertionError(f"expected a tensor, got {type(tensor)}")
+            raise AssertionError(f"no tensor, but {type(tensor)}")
         self.ref = weakref.ref(tensor)
 
     def __call__(self):

@@ -57,7 +57,7 @@ def _codes(file):
             continue
         room += _TIMES * packed - size
         if room + _LEAST < 0:
-            raise ValueError("the archive's code is too large")
+            raise ValueError("code beyond any compression")
         file.seek(place)
         header = file.read(30)
         if header[:4] != _LOCAL:

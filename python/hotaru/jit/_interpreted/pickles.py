@@ -24,6 +24,7 @@ from ..._quantized.dtypes import (
     quint4x2,
 )
 from ..._quantized.packed import CLASSES, SPACES, Packed
+from ..._quantized.pickling import check_stored
 from ..._quantized.tensor import QuantizedTensor, build, scales_of
 from ..._utils import _rebuild_tensor
 
@@ -193,8 +194,7 @@ def _parameter(data, requires_grad, hooks):
 
 def _quantized(storage, offset, size, stride, quantizer, *_):
     dtype = storage.dtype
-    if not is_quantized_dtype(dtype):
-        raise RuntimeError(f"a quantised tensor cannot have elements of {dtype}")
+    check_stored(is_quantized_dtype(dtype), dtype)
     integers = _rebuild_tensor(
         storage.untyped, offset, tuple(size), tuple(stride), dtype.storage
     )

@@ -29,19 +29,27 @@ def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool =
 def swap_submodule(module: Module, name: str, submodule: Module) -> Module:
     """Puts a module in the place of another one, which is returned."""
     _check_member(module, name)
-    if not isinstance(submodule, Module):
-        raise TypeError(f"{submodule} is not an instance of torch.nn.Module")
+    _check_module(submodule)
     if name not in module._modules:
-        raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+        member_of(module, name)
+        raise AttributeError(f"`{name}` is not a submodule")
     before, module._modules[name] = module._modules[name], submodule
     return before
 
 
 def _check_member(module, name: str) -> None:
-    if not isinstance(module, Module):
-        raise TypeError(f"{module} is not an instance of torch.nn.Module")
+    _check_module(module)
     if "." in name:
         raise KeyError('tensor name can\'t contain "."')
+    _check_name(name)
+
+
+def _check_module(value) -> None:
+    if not isinstance(value, Module):
+        raise TypeError(f"{value} is not an instance of torch.nn.Module")
+
+
+def _check_name(name: str) -> None:
     if name == "":
         raise KeyError('tensor name can\'t be empty string ""')
 
@@ -141,6 +149,5 @@ class NamedMemberAccessor:
 
     def _split(self, name: str) -> tuple[Module, str]:
         path, _, last = name.rpartition(".")
-        if last == "":
-            raise KeyError('tensor name can\'t be empty string ""')
+        _check_name(last)
         return self.get_submodule(path), last
