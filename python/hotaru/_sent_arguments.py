@@ -40,12 +40,12 @@ def _signature(function) -> inspect.Signature:
     return inspect.signature(function.__wrapped__)
 
 
-def sent(function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+def sent(function, name: str, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     """The arguments of a function in Python as classes and modes get them: what
     has no default in order, the rest by name. Calls that do not fit are what
     they are.
     """
-    if function.__name__ not in _IN_PYTHON or (
+    if name not in _IN_PYTHON or (
         str(function.__module__).endswith("special")
     ):
         return args, kwargs
@@ -54,19 +54,19 @@ def sent(function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         bound = signature.bind(*args, **kwargs)
     except TypeError:
         return args, kwargs
-    method = vars(Tensor).get(function.__name__) is function
+    method = vars(Tensor).get(name) is function
     bound.apply_defaults()
     given, named = [], {}
-    for name, parameter in signature.parameters.items():
-        value = bound.arguments[name]
+    for key, parameter in signature.parameters.items():
+        value = bound.arguments[key]
         if parameter.kind is parameter.VAR_POSITIONAL:
             given += value
         elif parameter.kind is parameter.VAR_KEYWORD:
             named.update(value)
         elif parameter.default is parameter.empty:
             given.append(value)
-        elif not method or name not in _NO_METHODS:
-            named[name] = value
-    if function.__name__ == "l1_loss":  # PyTorch forgets one
+        elif not method or key not in _NO_METHODS:
+            named[key] = value
+    if name == "l1_loss":  # PyTorch forgets one
         del named["weight"]
     return tuple(given), named

@@ -90,7 +90,9 @@ def outcomes(suite: str, options) -> list[Outcome]:
 
 def judged(python, script, folder, chosen, jobs, env) -> list[Outcome]:
     """Collects what a script says of the cases in a folder."""
-    outs = [f"{folder}.{k}.jsonl" for k in range(jobs)]
+    # Runs on different devices may go on side by side.
+    device = env.get("HOTARU_CONFORMANCE_DEVICE", "cpu")
+    outs = [f"{folder}.{device}.{k}.jsonl" for k in range(jobs)]
     for out in outs:
         Path(out).unlink(missing_ok=True)
     running = [

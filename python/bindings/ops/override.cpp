@@ -440,8 +440,12 @@ PyObject* ask(PyObject* func, const Call& call) {
     // Python says which options are told by name, and with what defaults.
     const nb::object sent =
         nb::module_::import_("hotaru._sent_arguments").attr("sent");
-    const nb::object given =
-        sent(nb::handle(func), positional_of(call), keywords_of(call, true));
+    // A late one has its name before its file is read.
+    PyObject* late = cast(func)->wrapped ? nullptr : cast(func)->name;
+    const nb::object name =
+        late ? nb::borrow(late) : nb::object(nb::handle(func).attr("__name__"));
+    const nb::object given = sent(nb::handle(func), name, positional_of(call),
+                                  keywords_of(call, true));
     return ask_in_order(func, nb::tuple(given[0]), nb::object(given[1]),
                         arguments);
   });

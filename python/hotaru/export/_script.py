@@ -17,6 +17,7 @@ from ..jit._ir import walk
 from ..jit._ir.arithmetic import CONTAINERS, TABLE
 from ..nn import Module
 from ..utils._python_dispatch import _disable_current_modes
+from ._elements import Elements
 from ._errors import DataDependentError
 from ._frames import script_places
 from ._known import KnownValues
@@ -111,6 +112,7 @@ class _Walk(walk.Walk):
     def __init__(self, constants=()) -> None:
         super().__init__()
         self._known = KnownValues()
+        self._elements = Elements()
         for tensor in constants:
             self._known.keep_constant(tensor)
 
@@ -159,11 +161,15 @@ class _Walk(walk.Walk):
 
             result = call(inputs)
             self._known.called(base, schema, inputs, result, call)
+            self._elements.called(base, inputs, result)
             return result
         return _computed(base, inputs)
 
     def _numbers(self, tensor: Tensor) -> list:
         """A tensor's elements as a list, where they are known."""
+        elements = self._elements.of(tensor)
+        if elements is not None and tensor.dim() == 1:
+            return list(elements)
         known = self._known.of(tensor)
         if known is None:
             raise NotExportedError(
@@ -173,6 +179,9 @@ class _Walk(walk.Walk):
             return known.tolist()
 
     def _value(self, base: str, tensor: Tensor):
+        elements = self._elements.of(tensor)
+        if elements is not None and len(elements) == 1 and base != "Bool":
+            return _number_of(base.removesuffix("Implicit"), elements[0])
         try:
             known = self._known.of(tensor)
             if known is None:
@@ -249,6 +258,12 @@ def _has_tensor(value) -> bool:
     return isinstance(value, Tensor)
 
 
+def _number_of(base: str, number):
+    """An element as the program asks for it: as `Int`, `Float` or itself."""
+    same = type(number) is SymbolicFloat and base == "Float"
+    return number if same or base == "item" else _computed(base, [number])
+
+
 def _computed(base: str, inputs):
     """Computes what numbers, lists and texts give."""
     if base in ("Int", "Float") and type(inputs[0]) is SymbolicInt:
@@ -285,14 +300,19 @@ def _called(space: str, text: str, schema, inputs):
     return getattr(packet, overload or "default")(*args, **kwargs)
 
 
+_SYMBOLIC = (SymbolicInt, SymbolicFloat)
+
+
 def _tensor_of(data, dtype=None, device=None):
     """`torch.tensor` of numbers, those that only the run knows included."""
     if type(data) is SymbolicInt:
         return full((), data, dtype=dtype or int64, device=device)
     if type(data) is SymbolicFloat:
         return full((), data, dtype=dtype, device=device)
-    if isinstance(data, list) and any(type(x) is SymbolicInt for x in data):
-        return stack([_tensor_of(x, dtype or int64, device) for x in data])
+    if isinstance(data, list) and any(type(x) in _SYMBOLIC for x in data):
+        if dtype is None and not any(type(x) in (float, SymbolicFloat) for x in data):
+            dtype = int64
+        return stack([_tensor_of(x, dtype, device) for x in data])
     return tensor_of(data, dtype=dtype, device=device)
 
 

@@ -61,8 +61,9 @@ class LBFGS(Optimizer):
             "tolerance_change": tolerance_change,
             "history_size": history_size,
             "line_search_fn": line_search_fn,
-            "maximize": maximize,
         }
+        if maximize:  # a state without it is read by every PyTorch
+            defaults["maximize"] = True
         super().__init__(params, defaults)
         if len(self.param_groups) != 1:
             raise ValueError(

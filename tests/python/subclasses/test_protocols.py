@@ -172,7 +172,7 @@ def test_options_are_named_as_pytorchs_functions_name_them(hotaru):
         if type(function) is not hotaru._C.Function or " " in want[0]:
             continue
         given = (code.decode(args), {k: code.decode(v) for k, v in kwargs.items()})
-        kinds = _kinds(hotaru, *arranged(function, *given))
+        kinds = _kinds(hotaru, *arranged(function, function.__name__, *given))
         if want[0]:
             assert want[0].partition("(")[2] == f"{kinds})", form
             count += 1

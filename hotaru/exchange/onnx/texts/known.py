@@ -38,13 +38,14 @@ def _known_ints(x: Tensor) -> List[int]:
     flat = x.reshape([-1])
     if x.dtype == torch.bool:
         return [int(bool(flat[i])) for i in range(x.numel())]
-    return annotate(List[int], flat.tolist())
+    return [int(flat[i]) for i in range(x.numel())]
 
 
 def _known_reals(x: Tensor) -> List[float]:
     if not x.is_floating_point():
         return [float(i) for i in _known_ints(x)]
-    return annotate(List[float], x.reshape([-1]).tolist())
+    flat = x.reshape([-1])
+    return [float(flat[i]) for i in range(x.numel())]
 
 
 def _known_count(sizes: List[int]) -> int:
@@ -371,9 +372,9 @@ def Concat_v4__known(all_inputs: List[Tensor], *, axis: int) -> Tensor:
         for x in all_inputs:
             row = _known_count(x.size()[d:])
             if first.is_floating_point():
-                reals += _known_reals(x)[i * row : (i + 1) * row]
+                reals = reals + _known_reals(x)[i * row : (i + 1) * row]
             else:
-                ints += _known_ints(x)[i * row : (i + 1) * row]
+                ints = ints + _known_ints(x)[i * row : (i + 1) * row]
     if first.is_floating_point():
         out = _known_of_reals(reals, first.dtype)
     else:

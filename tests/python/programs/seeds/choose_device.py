@@ -1,6 +1,6 @@
 import torch
 
-device = torch.device("cuda:0") if torch.cuda.is_available() else torch.device("cpu")
+device = torch.device('cuda:0') if torch.cuda.is_available() else torch.device('cpu')
 print(device)
 # cpu
 

@@ -1,7 +1,6 @@
 import torch
-import torch.cuda
 import torch.nn as nn
-
+import torch.cuda
 
 # サンプル CNN を定義
 class CNN(nn.Module):
@@ -23,12 +22,11 @@ class CNN(nn.Module):
         x = self.maxpool2(self.relu2(self.conv2(x)))
         return self.fc(x.flatten(1))
 
-
 # CNN を CUDA デバイスに移動
 cnn = CNN().cuda()
 
 # 入力データを作成
-input = torch.randn(1, 1, 28, 28, device="cuda")
+input = torch.randn(1, 1, 28, 28, device='cuda')
 
 # CUDA グラフを作成
 graphed_cnn = torch.cuda.make_graphed_callables(cnn)

@@ -1,7 +1,6 @@
 import torch
-import torch.cuda
 import torch.nn as nn
-
+import torch.cuda
 
 # サンプルネットワークを定義
 class Net(nn.Module):
@@ -14,7 +13,6 @@ class Net(nn.Module):
     def forward(self, x):
         return self.linear2(self.relu(self.linear1(x)))
 
-
 # ネットワークを CUDA デバイスに移動
 net = Net().cuda()
 
@@ -22,7 +20,7 @@ net = Net().cuda()
 graphed_net = torch.cuda.make_graphed_callables(net)
 
 # 入力データを作成
-input = torch.randn(10, device="cuda")
+input = torch.randn(10, device='cuda')
 
 # ネットワークを実行
 output = graphed_net(input)

@@ -1,7 +1,6 @@
 import torch
-import torch.cuda
 import torch.nn as nn
-
+import torch.cuda
 
 # サンプル RNN を定義
 class RNN(nn.Module):
@@ -14,12 +13,11 @@ class RNN(nn.Module):
         output, _ = self.rnn(x)
         return self.fc(output)
 
-
 # RNN を CUDA デバイスに移動
 rnn = RNN().cuda()
 
 # 入力データを作成
-input = torch.randn(10, 64, device="cuda")
+input = torch.randn(10, 64, device='cuda')
 
 # CUDA グラフを作成
 graphed_rnn = torch.cuda.make_graphed_callables(rnn)

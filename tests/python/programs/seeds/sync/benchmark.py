@@ -1,6 +1,5 @@
-import time
-
 import torch
+import time
 
 # CPUデバイス上にテンソルを作成
 x = torch.randn(1000, device="cpu")
