@@ -45,9 +45,7 @@ def sent(function, name: str, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     has no default in order, the rest by name. Calls that do not fit are what
     they are.
     """
-    if name not in _IN_PYTHON or (
-        str(function.__module__).endswith("special")
-    ):
+    if name not in _IN_PYTHON or str(function.__module__).endswith("special"):
         return args, kwargs
     signature = _signature(function)
     try:

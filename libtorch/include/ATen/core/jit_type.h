@@ -14,11 +14,12 @@
 #define C10_FORALL_TYPES(_) \
   _(AnyType) \
   _(EnumType) \
-  _(AnyEnumType) _(TensorType) _(StorageType) _(TupleType) _(ListType) \
-      _(DictType) _(NumberType) _(FloatType) _(ComplexType) _(FutureType) \
-          _(AwaitType) _(RRefType) _(IntType) _(NoneType) _(StringType) \
-              _(GeneratorType) _(QuantizerType) _(BoolType) _(OptionalType) \
-                  _(VarType) _(DeviceObjType) _(StreamObjType) _(FunctionType) \
+  _(AnyEnumType) \
+  _(TensorType) _(StorageType) _(TupleType) _(ListType) _(DictType) \
+      _(NumberType) _(FloatType) _(ComplexType) _(FutureType) _(AwaitType) \
+          _(RRefType) _(IntType) _(NoneType) _(StringType) _(GeneratorType) \
+              _(QuantizerType) _(BoolType) _(OptionalType) _(VarType) \
+                  _(DeviceObjType) _(StreamObjType) _(FunctionType) \
                       _(ClassType) _(PyObjectType) _(CapsuleType) \
                           _(InterfaceType) _(QSchemeType) _(ScalarTypeType) \
                               _(LayoutType) _(MemoryFormatType) _(AnyListType) \
