@@ -11,22 +11,50 @@
 #include "c10/core/ScalarType.h"
 #include "c10/util/Exception.h"
 
+// clang-format off: it lays a list of calls without commas out anew each time.
 #define C10_FORALL_TYPES(_) \
   _(AnyType) \
   _(EnumType) \
   _(AnyEnumType) \
-  _(TensorType) _(StorageType) _(TupleType) _(ListType) _(DictType) \
-      _(NumberType) _(FloatType) _(ComplexType) _(FutureType) _(AwaitType) \
-          _(RRefType) _(IntType) _(NoneType) _(StringType) _(GeneratorType) \
-              _(QuantizerType) _(BoolType) _(OptionalType) _(VarType) \
-                  _(DeviceObjType) _(StreamObjType) _(FunctionType) \
-                      _(ClassType) _(PyObjectType) _(CapsuleType) \
-                          _(InterfaceType) _(QSchemeType) _(ScalarTypeType) \
-                              _(LayoutType) _(MemoryFormatType) _(AnyListType) \
-                                  _(AnyTupleType) _(AnyClassType) \
-                                      _(SymIntType) _(SymFloatType) \
-                                          _(SymBoolType) _(UnionType) \
-                                              _(DynamicType)
+  _(TensorType) \
+  _(StorageType) \
+  _(TupleType) \
+  _(ListType) \
+  _(DictType) \
+  _(NumberType) \
+  _(FloatType) \
+  _(ComplexType) \
+  _(FutureType) \
+  _(AwaitType) \
+  _(RRefType) \
+  _(IntType) \
+  _(NoneType) \
+  _(StringType) \
+  _(GeneratorType) \
+  _(QuantizerType) \
+  _(BoolType) \
+  _(OptionalType) \
+  _(VarType) \
+  _(DeviceObjType) \
+  _(StreamObjType) \
+  _(FunctionType) \
+  _(ClassType) \
+  _(PyObjectType) \
+  _(CapsuleType) \
+  _(InterfaceType) \
+  _(QSchemeType) \
+  _(ScalarTypeType) \
+  _(LayoutType) \
+  _(MemoryFormatType) \
+  _(AnyListType) \
+  _(AnyTupleType) \
+  _(AnyClassType) \
+  _(SymIntType) \
+  _(SymFloatType) \
+  _(SymBoolType) \
+  _(UnionType) \
+  _(DynamicType)
+// clang-format on
 
 namespace c10 {
 
