@@ -149,7 +149,8 @@ def test_tf32_has_one_state_with_three_names():
         assert matmul.allow_tf32
         assert matmul.fp32_precision == "tf32"
         matmul.fp32_precision = "ieee"
-        assert not matmul.allow_tf32
+        with pytest.raises(RuntimeError, match="mix of the legacy and new APIs"):
+            _ = matmul.allow_tf32  # two ways said two things, as in PyTorch
         matmul.allow_tf32 = True
         assert matmul.fp32_precision == "tf32"
     finally:
