@@ -112,8 +112,7 @@ bool fits(PyObject* object, const Argument& wanted) {
     if (equal < 0) PyErr_Clear();
     return equal == 1;
   }
-  if (!is_tensor(object) || answering_class(object) != wanted.type ||
-      has_attributes(object))
+  if (answering_class(object) != wanted.type || has_attributes(object))
     return false;
   const Tensor& t = tensor_of(object);
   return t.dtype() == wanted.dtype && t.sizes() == IntSpan(wanted.sizes) &&

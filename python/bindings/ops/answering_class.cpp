@@ -52,9 +52,7 @@ void init_answering_classes(nb::module_& m) {
   m.def(
       "_answering_class",
       [](nb::handle object) {
-        PyTypeObject* type = is_tensor(object.ptr())
-                                 ? answering_class(object.ptr())
-                                 : Py_TYPE(object.ptr());
+        PyTypeObject* type = answering_class(object.ptr());
         return nb::borrow(reinterpret_cast<PyObject*>(type));
       },
       nb::arg("object").none(),

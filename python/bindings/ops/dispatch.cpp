@@ -68,7 +68,7 @@ int modes() {
 bool applies(const Call& call) {
   if (current.off || !answer) return false;
   return current.modes > 0 || any_argument(call, [](PyObject* object) {
-           return is_tensor(object) && answers(answering_class(object));
+           return answers(answering_class(object));
          });
 }
 
@@ -92,7 +92,7 @@ void init_dispatch(nb::module_& m) {
     set_opaque_sum(&sum);
   });
   m.def("_dispatches", [](nb::handle object) {
-    return is_tensor(object.ptr()) && answers(answering_class(object.ptr()));
+    return answers(answering_class(object.ptr()));
   });
   m.def("_dispatching_type", [](nb::handle type) {
     return PyType_Check(type.ptr()) &&

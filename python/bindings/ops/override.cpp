@@ -68,13 +68,8 @@ bool answers(PyObject* object) {
   return !is_simple(type) && !PyType_Check(object) && answers(type);
 }
 
-/// The class that answers for an object, which need not be a tensor.
-PyTypeObject* class_for(PyObject* object) {
-  PyTypeObject* type = Py_TYPE(object);
-  return type == tensor_type ? answering_class(object) : type;
-}
 bool is_hidden(PyObject* object) {
-  return is_hidden_class(class_for(object));
+  return is_hidden_class(answering_class(object));
 }
 
 /// True if an object answers, and this thread lets its kind be asked.
@@ -93,11 +88,11 @@ std::vector<PyObject*> find_arguments(const Call& call) {
   std::vector<PyObject*> found;
   any_argument(call, [&](PyObject* object) {
     if (!is_asked(object)) return false;
-    PyTypeObject* type = class_for(object);
+    PyTypeObject* type = answering_class(object);
     const bool hidden = is_hidden_class(type);
     auto at = found.end();
     for (auto it = found.begin(); it != found.end(); ++it) {
-      PyTypeObject* other = class_for(*it);
+      PyTypeObject* other = answering_class(*it);
       if (other == type) return false;
       const bool before =
           PyType_IsSubtype(type, other) || (!hidden && is_hidden_class(other));
@@ -115,7 +110,8 @@ std::vector<PyObject*> find_arguments(const Call& call) {
   const nb::object text =
       nb::module_::import_("hotaru.overrides").attr("_nobody_answered");
   nb::list types;
-  for (PyObject* object : arguments) types.append(as_object(class_for(object)));
+  for (PyObject* object : arguments)
+    types.append(as_object(answering_class(object)));
   const nb::object message =
       text(nb::handle(func), mode.is_valid() ? mode : nb::none(), types);
   PyErr_SetObject(PyExc_TypeError, message.ptr());
@@ -164,7 +160,7 @@ PyObject* ask_in_order(nb::handle func, const nb::tuple& args,
   // Hidden classes are told of each other alone.
   nb::list open, all;
   for (PyObject* object : arguments) {
-    PyTypeObject* cls = class_for(object);
+    PyTypeObject* cls = answering_class(object);
     all.append(as_object(cls));
     if (!is_hidden_class(cls)) open.append(as_object(cls));
   }
@@ -180,7 +176,7 @@ PyObject* ask_in_order(nb::handle func, const nb::tuple& args,
     if (result.ptr() != Py_NotImplemented) return result.release().ptr();
   }
   for (PyObject* object : arguments) {
-    PyTypeObject* cls = class_for(object);
+    PyTypeObject* cls = answering_class(object);
     nb::object result = is_hidden_class(cls) ? answer(as_object(cls), all)
                                              : answer(object, open);
     if (result.ptr() != Py_NotImplemented) return result.release().ptr();

@@ -124,8 +124,7 @@ class TensorKinds {
     if (objects.size() != kinds_.size()) return false;
     for (size_t i = 0; i < kinds_.size(); ++i) {
       PyObject* object = objects[i].ptr();
-      if (!is_tensor(object) || answering_class(object) != tensor_type)
-        return false;
+      if (answering_class(object) != tensor_type) return false;
       const Tensor& t = tensor_of(object);
       const Kind& kind = kinds_[i];
       if (t.dtype() != kind.dtype || t.device() != kind.device ||

@@ -36,12 +36,12 @@ inline bool is_tensor(PyObject* object) {
 inline const Tensor& tensor_of(PyObject* object) {
   return reinterpret_cast<TensorObject*>(object)->tensor;
 }
-/// The class by which a tensor answers operators: its type, but where that is
-/// Tensor and another one answers for it. Unchecked.
-inline PyTypeObject* answering_class(PyObject* tensor) {
-  PyTypeObject* type = Py_TYPE(tensor);
+/// The class by which an object answers operators: its type, but where that is
+/// Tensor and another one answers for it.
+inline PyTypeObject* answering_class(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
   if (type != tensor_type) return type;
-  const auto place = reinterpret_cast<TensorObject*>(tensor)->answering;
+  const auto place = reinterpret_cast<TensorObject*>(object)->answering;
   return place ? hidden_classes[place] : type;
 }
 
