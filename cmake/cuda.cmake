@@ -55,13 +55,10 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/images.cpp.in
   ${PROJECT_BINARY_DIR}/kernels/images.cpp @ONLY)
 
 function(hotaru_cuda_images target)
-  set(images ${PROJECT_BINARY_DIR}/kernels/images.cpp)
-  target_sources(${target} PRIVATE ${images})
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
-  # The assembler reads the files, of which CMake knows nothing.
-  set_property(SOURCE ${images} TARGET_DIRECTORY ${target}
-    APPEND PROPERTY OBJECT_DEPENDS "${HOTARU_KERNEL_FATBINS}")
+  hotaru_embedded(${target}_images ${PROJECT_BINARY_DIR}/kernels/images.cpp
+    ${HOTARU_KERNEL_FATBINS})
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_images>)
   if(TARGET hotaru_cuda_kernels)
-    add_dependencies(${target} hotaru_cuda_kernels)
+    add_dependencies(${target}_images hotaru_cuda_kernels)
   endif()
 endfunction()
