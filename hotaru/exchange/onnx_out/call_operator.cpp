@@ -24,6 +24,18 @@ bool is_in_place(const Operator& op) {
   return !schema.arguments.empty() && schema.arguments[0].type.written;
 }
 
+// The geometry of what is written to.
+std::optional<Example> sizes_before(const Operator& op,
+                                    const std::vector<Symbol>& inputs) {
+  if (!is_in_place(op) || inputs.empty() || !inputs[0].is_tensor()) return {};
+  auto same = [](const Tensor& x) {
+    return empty(Dims(x.sizes()),
+                 TensorOptions(x.dtype(), Device{DeviceType::kMeta}));
+  };
+  const Example& example = inputs[0].cell->example;
+  return Example{same(example.first), same(example.second)};
+}
+
 // Values on the meta device, whatever device the program asks for.
 void move_to_meta(const Schema& schema, std::vector<Value>& values) {
   for (size_t i = 0; i < values.size(); ++i) {
@@ -142,7 +154,7 @@ std::optional<std::vector<Symbol>> Exporter::folded(
     // How large the result is, before it is made.
     std::vector<Value> out[2];
     std::string why;
-    if (evaluate(node, inputs, out, why) &&
+    if (evaluate(*node.op, inputs, out, why) &&
         !std::all_of(out[0].begin(), out[0].end(), fits))
       return std::nullopt;
   }
@@ -160,9 +172,9 @@ std::optional<std::vector<Symbol>> Exporter::folded(
   return out;
 }
 
-bool Exporter::evaluate(const Node& node, const std::vector<Symbol>& inputs,
+bool Exporter::evaluate(const Operator& op, const std::vector<Symbol>& inputs,
                         std::vector<Value> (&out)[2], std::string& why) {
-  const Schema& schema = node.op->schema();
+  const Schema& schema = op.schema();
   const bool varies =
       std::any_of(inputs.begin(), inputs.end(),
                   [](const Symbol& input) { return input.varies(); });
@@ -177,7 +189,7 @@ bool Exporter::evaluate(const Node& node, const std::vector<Symbol>& inputs,
     move_to_meta(schema, values);
     out[world].resize(std::max<size_t>(schema.results.size(), 1));
     try {
-      node.op->call(values.data(), out[world].data());
+      op.call(values.data(), out[world].data());
     } catch (const std::exception& error) {
       why = error.what();
       if (world == 1)
@@ -197,11 +209,27 @@ bool Exporter::is_refused(const Operator& op) const {
   return refused_.count(name) > 0;
 }
 
+std::vector<Example> Exporter::before_rounding(
+    const Operator& op, const std::vector<Symbol>& inputs) {
+  if (!is_in_place(op) || !op.name().ends_with('_')) return {};
+  const Operator* plain = Registry::instance().find(
+      op.name().substr(0, op.name().size() - 1), op.schema().overload);
+  std::vector<Value> out[2];
+  std::string why;
+  if (!plain || plain->schema().arguments.size() != inputs.size() ||
+      !evaluate(*plain, inputs, out, why) || !out[0][0].is_tensor() ||
+      out[0][0].tensor_ref().dtype() == inputs[0].cell->example.dtype())
+    return {};
+  return {example_of(out[0][0], out[1][0])};
+}
+
 std::vector<Symbol> Exporter::lowered(const Node& node,
                                       std::vector<Symbol> inputs) {
   std::vector<Value> out[2];
   std::string why;
-  const bool evaluated = evaluate(node, inputs, out, why);
+  const std::vector<Example> rounded = before_rounding(*node.op, inputs);
+  const std::optional<Example> before = sizes_before(*node.op, inputs);
+  const bool evaluated = evaluate(*node.op, inputs, out, why);
   if (is_refused(*node.op))
     return missing_results(node, out, evaluated ? "" : why);
   const bool in_place = is_in_place(*node.op);
@@ -253,16 +281,26 @@ std::vector<Symbol> Exporter::lowered(const Node& node,
         if (first[i].is_tensor())
           outs.push_back(example_of(first[i], second[i]));
     }
-    lowering.set_outs(std::move(outs));
+    lowering.set_outs(rounded.empty() ? std::move(outs) : rounded);
   }
-  row->build(lowering);
+  if (before) {
+    // Sizes that the operator changes are those of its argument for the row.
+    Example after = std::exchange(inputs[0].cell->example, *before);
+    row->build(lowering);
+    inputs[0].cell->example = std::move(after);
+  } else {
+    row->build(lowering);
+  }
   if (in_place) {
     HOTARU_CHECK(inputs[0].is_tensor(), "internal error: a write to no tensor");
     std::shared_ptr<Cell> cell = inputs[0].cell;
     if (lowering.names().empty()) return inputs;
+    std::string name = lowering.names()[0];
+    if (!rounded.empty())
+      name = lowering.cast(name, rounded[0].dtype(), cell->example.dtype());
     read(*cell);
     touch(cell);
-    write(*cell, lowering.names()[0]);
+    write(*cell, name);
     return {inputs[0]};
   }
   if (!lowering.symbols().empty()) return std::move(lowering.symbols());

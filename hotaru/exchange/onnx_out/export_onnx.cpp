@@ -84,6 +84,9 @@ class Job {
     }
     out.missing = exporter_.missing();
     if (!out.missing.empty()) return out;
+    HOTARU_CHECK_AS(ValueError, !outputs_.empty(),
+                    "the program returns nothing: an ONNX model has outputs, "
+                    "so return at least one tensor or number");
     io::onnx::Model& model = out.model;
     model.ir_version = ir_version(options_.opset);
     model.producer = "hotaru";

@@ -53,6 +53,8 @@ Symbol Exporter::call(script::Function& function,
   const script::Graph& graph = function.graph();
   Frame frame;
   const auto& params = graph.top().params;
+  HOTARU_CHECK(arguments.size() == params.size(),
+               "internal error: a call with another number of arguments");
   for (size_t i = 0; i < params.size(); ++i)
     frame[params[i]] = std::move(arguments[i]);
   Exit exit = run(graph.top().first, frame, nullptr);
@@ -200,15 +202,9 @@ void Exporter::step(const Node& node, Frame& frame) {
       return set(Value("..."));
     case NodeKind::kPrint:
       return;
+    // The methods are calls of their own; these say what to leave after errors.
     case NodeKind::kEnter:
-      if (node.callee) call(*node.callee, inputs(node, frame));
-      return;
     case NodeKind::kExit:
-      if (node.callee) {
-        std::vector<Symbol> arguments = inputs(node, frame);
-        arguments.resize(4);
-        call(*node.callee, std::move(arguments));
-      }
       return;
     default:
       fail<NotImplementedError>(script::kind_name(node),

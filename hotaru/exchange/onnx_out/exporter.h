@@ -107,8 +107,12 @@ class Exporter {
   // Operators (call_operator.cpp).
   void call_operator(const Node& node, Frame& frame);
   std::vector<Symbol> results(const Node& node, std::vector<Symbol> inputs);
-  bool evaluate(const Node& node, const std::vector<Symbol>& inputs,
+  bool evaluate(const Operator& op, const std::vector<Symbol>& inputs,
                 std::vector<Value> (&out)[2], std::string& why);
+  // Result of an operator in place where that is of another dtype than the
+  // tensor, to whose dtype it is rounded: truths of comparisons; else nothing.
+  std::vector<Example> before_rounding(const Operator& op,
+                                       const std::vector<Symbol>& inputs);
   std::optional<std::vector<Symbol>> folded(const Node& node,
                                             const std::vector<Symbol>& inputs);
   std::vector<Symbol> lowered(const Node& node, std::vector<Symbol> inputs);

@@ -1,9 +1,11 @@
 #include "hotaru/exchange/onnx_out/lowering.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/onnx_out/exporter.h"
+#include "hotaru/ops/create/factory.h"
 
 namespace hotaru::exchange::onnx_out {
 
@@ -17,6 +19,22 @@ Emitter& Lowering::emitter() const {
 
 void Lowering::refuse(const std::string& why) const {
   fail<NotImplementedError>(qualified_name(op_), ": ", why);
+}
+
+Lowering Lowering::lined() const {
+  auto line = [](const Example& point) -> Example {
+    if (point.dim() > 0) return point;
+    const TensorOptions options(point.dtype(), Device{DeviceType::kMeta});
+    return {empty(Dims{1}, options), empty(Dims{1}, options)};
+  };
+  Lowering out(exporter_, op_, inputs_);
+  for (Symbol& input : out.inputs_) {
+    if (!input.is_tensor() || input.cell->example.dim() > 0) continue;
+    input = exporter_.new_tensor(unsqueeze(tensor(input), {0}),
+                                 line(input.cell->example));
+  }
+  for (const Example& each : outs_) out.outs_.push_back(line(each));
+  return out;
 }
 
 size_t Lowering::index(const char* argument) const {
@@ -192,7 +210,12 @@ std::string Lowering::cast(const std::string& value, DType from,
 
 std::string Lowering::reshape(const std::string& value,
                               const Ints& sizes) const {
-  return op("Reshape", {value, ints(sizes)});
+  // A zero would stand for the size that the value has there.
+  std::vector<Attribute> attributes;
+  if (opset() >= 14 && std::ranges::count(sizes, 0) > 0 &&
+      std::ranges::count(sizes, -1) == 0)
+    attributes.push_back(attr("allowzero", 1));
+  return op("Reshape", {value, ints(sizes)}, std::move(attributes));
 }
 
 std::string Lowering::unsqueeze(const std::string& value,

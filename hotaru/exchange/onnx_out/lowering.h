@@ -96,6 +96,9 @@ class Lowering {
                      bool keep, int64_t since = 18) const;
   std::string slice(const std::string& value, int64_t dim, int64_t begin,
                     int64_t end) const;
+  /// The call with a dimension of one element for tensors without dimensions:
+  /// PyTorch's operators take dimension 0 of these, too.
+  Lowering lined() const;
   /// A dimension, counted from the beginning.
   int64_t wrap(int64_t dim, int64_t rank) const;
 

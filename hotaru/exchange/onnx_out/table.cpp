@@ -36,11 +36,21 @@ const Row* find(const Table& table, std::string name,
   return found == table.end() ? nullptr : found->second;
 }
 
+// view_copy and its like: a graph has values and no memory, so that a view is a
+// copy.
+std::string_view without_copy(std::string_view name) {
+  return name.ends_with("_copy") ? name.substr(0, name.size() - 5) : name;
+}
+
 }  // namespace
 
 const Row* find_row(const Operator& op) {
   const Schema& schema = op.schema();
   const Row* row = find(tensor_table(), schema.name, schema.overload);
+  if (!row) {
+    row = find(tensor_table(), std::string(without_copy(schema.name)),
+               schema.overload);
+  }
   if (row || !schema.name.ends_with('_') || schema.arguments.empty() ||
       !schema.arguments[0].type.written)
     return row;

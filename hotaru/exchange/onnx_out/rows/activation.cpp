@@ -138,9 +138,13 @@ void soft(Lowering& l) {
 // Rows of minus infinity give zeros.
 void safe_softmax(Lowering& l) {
   const DType of = l.out().dtype();
-  const std::string y =
-      l.op("Softmax", {l.tensor(0, of)}, {attr("axis", l.integer("dim"))});
-  l.result(l.op("Where", {l.op("IsNaN", {y}), like(l, 0, of), y}));
+  const std::string x = l.tensor(0, of);
+  const int64_t dim = l.integer("dim");
+  const std::string y = l.op("Softmax", {x}, {attr("axis", dim)});
+  const double least = -std::numeric_limits<double>::infinity();
+  const std::string none = l.op(
+      "Equal", {l.reduce("ReduceMax", x, {dim}, true), like(l, least, of)});
+  l.result(l.op("Where", {none, like(l, 0, of), y}));
 }
 
 void softmin(Lowering& l) {

@@ -1,5 +1,6 @@
 #include "hotaru/exchange/onnx_out/rows/common.h"
 
+#include <cmath>
 #include <numeric>
 
 #include "hotaru/ops/create/factory.h"
@@ -47,6 +48,21 @@ std::string size_of(const Lowering& l, const std::string& value,
                     const Example& example, int64_t dim) {
   if (std::optional<int64_t> size = example.size(dim)) return l.ints({*size});
   return l.sizes_of(value, dim, dim + 1);
+}
+
+std::string norm_over(const Lowering& l, const std::string& x, double p,
+                      const Ints& dims, bool keep) {
+  if (p == 2) return l.reduce("ReduceL2", x, dims, keep);
+  if (p == 1) return l.reduce("ReduceL1", x, dims, keep);
+  const std::string size = l.op("Abs", {x});
+  if (std::isinf(p))
+    return l.reduce(p > 0 ? "ReduceMax" : "ReduceMin", size, dims, keep);
+  if (p == 0)
+    return l.reduce("ReduceSum", l.op("Sign", {size}), dims, keep, 13);
+  const DType of = l.out().dtype();
+  const std::string sum = l.reduce(
+      "ReduceSum", l.op("Pow", {size, like(l, p, of)}), dims, keep, 13);
+  return l.op("Pow", {sum, like(l, 1 / p, of)});
 }
 
 std::string reduced(const Lowering& l, const std::string& value,

@@ -27,6 +27,20 @@ void unary(Lowering& l) {
   l.result(l.op(kOp.data, {l.tensor(0, l.out().dtype())}));
 }
 
+/// Builds what takes a dimension, of tensors that may have none.
+template <void (*kBuild)(Lowering&)>
+void of_lines(Lowering& l) {
+  if (l.rank() > 0) return kBuild(l);
+  Lowering line = l.lined();
+  kBuild(line);
+  Names out = line.names();
+  for (size_t i = 0; i < out.size(); ++i) {
+    const IntSpan sizes = l.out(i).first.sizes();
+    out[i] = l.reshape(out[i], Ints(sizes.begin(), sizes.end()));
+  }
+  l.results(out);
+}
+
 /// The dtype in which a binary operator computes, of a tensor and another or a
 /// number.
 DType common_dtype(const Lowering& l, int a, int b);
@@ -50,6 +64,10 @@ Ints iota(int64_t n);
 /// dimensions or with one.
 std::string size_of(const Lowering& l, const std::string& value,
                     const Example& example, int64_t dim);
+/// The p-norm over these dimensions, in the result's dtype; p may be 0 (how
+/// many are not zero) and infinite.
+std::string norm_over(const Lowering& l, const std::string& x, double p,
+                      const Ints& dims, bool keep);
 /// Applies a loss's reduction: 0 none, 1 mean, 2 sum.
 std::string reduced(const Lowering& l, const std::string& value,
                     int64_t reduction);

@@ -70,8 +70,12 @@ void one_hot(Lowering& l) {
   if (classes < 0) l.refuse("without the number of classes");
   const std::string values =
       l.op("Concat", {l.ints({0}), l.ints({1})}, {attr("axis", 0)});
-  l.result(l.op("OneHot", {l.tensor(0), l.ints({classes}), values},
-                {attr("axis", -1)}));
+  // ONNX Runtime takes no number without dimensions.
+  const bool point = l.rank() == 0;
+  const std::string x = point ? l.unsqueeze(l.tensor(0), {0}) : l.tensor(0);
+  const std::string y =
+      l.op("OneHot", {x, l.ints({classes}), values}, {attr("axis", -1)});
+  l.result(point ? l.squeeze(y, {0}) : y);
 }
 
 // A tensor whose shape a random operator is to have.

@@ -231,9 +231,30 @@ void take_along_dim(Lowering& l) {
                           l.reshape(l.tensor("indices", DType::kInt64), {-1})},
                          {attr("axis", 0)}));
   }
-  l.result(l.op("GatherElements",
-                {l.tensor(0), l.tensor("indices", DType::kInt64)},
-                {attr("axis", l.wrap(l.integer("dim"), l.rank()))}));
+  // Both broadcast but along the dimension.
+  const int64_t dim = l.wrap(l.integer("dim"), l.rank());
+  const std::string x = l.tensor(0);
+  const std::string index = l.tensor("indices", DType::kInt64);
+  auto spread = [&](const std::string& value, const std::string& other) {
+    Names sizes;
+    if (dim > 0) sizes.push_back(l.sizes_of(other, 0, dim));
+    sizes.push_back(l.sizes_of(value, dim, dim + 1));
+    if (dim + 1 < l.rank())
+      sizes.push_back(l.sizes_of(other, dim + 1, l.rank()));
+    return expanded(l, value,
+                    sizes.size() == 1
+                        ? sizes[0]
+                        : l.op("Concat", sizes, {attr("axis", 0)}));
+  };
+  bool alike = true;
+  for (int64_t i = 0; i < l.rank(); ++i)
+    alike = alike && (i == dim ||
+                      (l.example(0).size(i) &&
+                       l.example(0).size(i) == l.example("indices").size(i)));
+  l.result(
+      l.op("GatherElements",
+           {alike ? x : spread(x, index), alike ? index : spread(index, x)},
+           {attr("axis", dim)}));
 }
 
 void index_select(Lowering& l) {
@@ -301,7 +322,7 @@ constexpr Row kIndexRows[] = {
     {"index_put", index_put, index_put_examples},
     {"_index_put_impl", index_put, index_put_examples},
     {"gather", gather},
-    {"take_along_dim", take_along_dim},
+    {"take_along_dim", of_lines<take_along_dim>},
     {"take", take},
     {"index_select", index_select},
     {"embedding", embedding},

@@ -153,29 +153,18 @@ void cosine_similarity(Lowering& l) {
       l.reduce("ReduceSum", l.op("Mul", {unit(0), unit(1)}), {dim}, false, 13));
 }
 
-std::string norm(const Lowering& l, const std::string& x, double p, bool keep) {
-  const DType of = l.out().dtype();
-  if (p == 2) return l.reduce("ReduceL2", x, {-1}, keep);
-  if (p == 1) return l.reduce("ReduceL1", x, {-1}, keep);
-  const std::string size = l.op("Abs", {x});
-  if (std::isinf(p)) return l.reduce("ReduceMax", size, {-1}, keep);
-  const std::string sum = l.reduce(
-      "ReduceSum", l.op("Pow", {size, like(l, p, of)}), {-1}, keep, 13);
-  return l.op("Pow", {sum, like(l, 1 / p, of)});
-}
-
 void pairwise_distance(Lowering& l) {
   const DType of = l.out().dtype();
   const std::string gap =
       l.op("Add", {difference(l), like(l, l.real("eps"), of)});
-  l.result(norm(l, gap, l.real("p"), l.flag("keepdim")));
+  l.result(norm_over(l, gap, l.real("p"), {-1}, l.flag("keepdim")));
 }
 
 void cdist(Lowering& l) {
   const DType of = l.out().dtype();
   const std::string a = l.unsqueeze(l.tensor(0, of), {l.rank(0) - 1});
   const std::string b = l.unsqueeze(l.tensor(1, of), {l.rank(1) - 2});
-  l.result(norm(l, l.op("Sub", {a, b}), l.real("p"), false));
+  l.result(norm_over(l, l.op("Sub", {a, b}), l.real("p"), {-1}, false));
 }
 
 constexpr Row kLossRows[] = {

@@ -74,8 +74,12 @@ void bucketize(Lowering& l) {
 }
 
 constexpr Row kOrderRows[] = {
-    {"topk", topk},           {"sort", sort},         {"argsort", argsort},
-    {"msort", msort},         {"median.dim", median}, {"kthvalue", kthvalue},
+    {"topk", topk},
+    {"sort", sort},
+    {"argsort", argsort},
+    {"msort", msort},
+    {"median.dim", of_lines<median>},
+    {"kthvalue", of_lines<kthvalue>},
     {"bucketize", bucketize},
 };
 

@@ -27,12 +27,14 @@ std::string padded(const Lowering& l, const std::string& mode,
     std::string x = l.tensor(0);
     for (size_t i = 0; 2 * i + 1 < given.size(); ++i) {
       const int64_t dim = l.rank() - 1 - int64_t(i);
+      const int64_t before = given[2 * i], behind = given[2 * i + 1];
+      if (before < 0 || behind < 0)
+        x = l.slice(x, dim, std::max<int64_t>(-before, 0),
+                    behind < 0 ? behind : kEnd);
       Names parts;
-      if (given[2 * i] > 0)
-        parts.push_back(l.slice(x, dim, -given[2 * i], kEnd));
+      if (before > 0) parts.push_back(l.slice(x, dim, -before, kEnd));
       parts.push_back(x);
-      if (given[2 * i + 1] > 0)
-        parts.push_back(l.slice(x, dim, 0, given[2 * i + 1]));
+      if (behind > 0) parts.push_back(l.slice(x, dim, 0, behind));
       x = l.op("Concat", parts, {attr("axis", dim)});
     }
     return x;

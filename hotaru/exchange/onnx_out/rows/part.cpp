@@ -130,7 +130,7 @@ constexpr Row kPartRows[] = {
     {"unsafe_split", split}, {"unsafe_split_with_sizes", split},
     {"tensor_split", split}, {"hsplit", split},
     {"chunk", split},        {"unsafe_chunk", split},
-    {"diagonal", diagonal},  {"unfold", unfold},
+    {"diagonal", diagonal},  {"unfold", of_lines<unfold>},
 };
 
 }  // namespace

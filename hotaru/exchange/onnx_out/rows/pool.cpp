@@ -66,20 +66,54 @@ void max_pool_indices(Lowering& l) {
   l.results({unbatched(l, window, both[0]), unbatched(l, window, within)});
 }
 
+// Zeros behind x for the windows that ceil_mode lets hang over.
+template <int kDims>
+std::string overhung(const Lowering& l, const Window<kDims>& window) {
+  const size_t n = kDims;
+  Ints pads(2 * (n + 2), 0);
+  bool some = false;
+  for (size_t i = 0; i < n; ++i) {
+    const auto in = l.example(0).size(l.rank() - kDims + int64_t(i));
+    const auto out = l.out().size(l.rank() - kDims + int64_t(i));
+    if (!in || !out)
+      l.refuse("'divisor_override' with 'ceil_mode' of a dynamic size");
+    const int64_t over = (*out - 1) * window.stride[i] + window.kernel[i] -
+                         *in - 2 * window.padding[i];
+    pads[2 + i] = window.padding[i];
+    pads[n + 4 + i] = window.padding[i] + over;
+    some = some || over > 0;
+  }
+  return some ? l.op("Pad", {window.x, l.ints(pads)}) : "";
+}
+
+// ONNX divides by what lies within a window: sums are means of whole windows,
+// of zeros too, times their area.
+template <int kDims>
+std::string divided_sum(const Lowering& l, const Window<kDims>& window) {
+  double area = 1;
+  for (int64_t side : window.kernel) area *= double(side);
+  const std::string hung = l.flag("ceil_mode") ? overhung(l, window) : "";
+  std::vector<Attribute> attributes = {attr("kernel_shape", window.kernel),
+                                       attr("strides", window.stride)};
+  if (hung.empty()) {
+    attributes.push_back(attr("pads", window.pads));
+    attributes.push_back(attr("count_include_pad", 1));
+  }
+  const std::string mean =
+      l.op("AveragePool", {hung.empty() ? window.x : hung}, attributes);
+  const double factor = area / double(l.integer("divisor_override"));
+  return l.op("Mul", {mean, like(l, factor, l.dtype())});
+}
+
 template <int kDims>
 void avg_pool(Lowering& l) {
   const Window<kDims> window(l);
-  const bool count = l.flag("count_include_pad");
+  if (l.given("divisor_override"))
+    return l.result(unbatched(l, window, divided_sum(l, window)));
   auto attributes = window.attributes(l);
-  attributes.push_back(attr("count_include_pad", int64_t{count}));
-  std::string y = l.op("AveragePool", {window.x}, attributes);
-  if (l.given("divisor_override")) {
-    double area = 1;
-    for (int64_t side : window.kernel) area *= double(side);
-    y = l.op("Mul", {y, like(l, area / double(l.integer("divisor_override")),
-                             l.dtype())});
-  }
-  l.result(unbatched(l, window, y));
+  attributes.push_back(
+      attr("count_include_pad", int64_t{l.flag("count_include_pad")}));
+  l.result(unbatched(l, window, l.op("AveragePool", {window.x}, attributes)));
 }
 
 // The window of a pooling that gives an even grid.

@@ -79,20 +79,10 @@ void logsumexp(Lowering& l) {
 }
 
 std::string norm_of(const Lowering& l, double order) {
-  const DType of = l.out().dtype();
-  const std::string x = l.tensor(0, of);
-  if (order == 2) return reduce(l, "ReduceL2", x);
-  if (order == 1) return reduce(l, "ReduceL1", x);
+  const std::string x = l.tensor(0, l.out().dtype());
+  if (l.rank() > 0) return norm_over(l, x, order, dims_of(l), keeps(l));
   const std::string size = l.op("Abs", {x});
-  if (std::isinf(order))
-    return reduce(l, order > 0 ? "ReduceMax" : "ReduceMin", size);
-  if (order == 0) {
-    const std::string some = l.op("Sign", {size});
-    return reduce(l, "ReduceSum", some, 13);
-  }
-  const std::string sum =
-      reduce(l, "ReduceSum", l.op("Pow", {size, like(l, order, of)}), 13);
-  return l.op("Pow", {sum, like(l, 1 / order, of)});
+  return order == 0 ? l.op("Sign", {size}) : size;
 }
 
 void norm(Lowering& l) {
@@ -160,15 +150,26 @@ void cumsum(Lowering& l) {
       l.op("CumSum", {x, l.number(Scalar(l.integer("dim")), DType::kInt64)}));
 }
 
+// Each over all that lie before it: one sum that runs on would be zero where a
+// later element is far greater.
 void logcumsumexp(Lowering& l) {
+  if (l.opset() < 14) l.refuse("needs opset 14");
   const DType of = l.out().dtype();
-  const int64_t dim = l.wrap(l.integer("dim"), l.rank());
-  const std::string x = l.tensor(0, of);
-  const std::string top = l.reduce("ReduceMax", x, {dim}, true);
-  const std::string sum =
-      l.op("CumSum", {l.op("Exp", {l.op("Sub", {x, top})}),
-                      l.number(Scalar(dim), DType::kInt64)});
-  l.result(l.op("Add", {l.op("Log", {sum}), top}));
+  const int64_t rank = l.rank();
+  const int64_t dim = l.wrap(l.integer("dim"), rank);
+  Ints order = iota(rank);
+  std::swap(order[size_t(dim)], order.back());
+  const std::string x = l.transpose(l.tensor(0, of), order);
+  const std::string size = l.sizes_of(x, rank - 1, rank);
+  const double least = -std::numeric_limits<double>::infinity();
+  const std::string behind =
+      l.op("Trilu",
+           {filled(l, like(l, least, of),
+                   l.op("Concat", {size, size}, {attr("axis", 0)})),
+            l.number(Scalar(int64_t{1}), DType::kInt64)},
+           {attr("upper", 1)});
+  const std::string all = l.op("Add", {l.unsqueeze(x, {rank - 1}), behind});
+  l.result(l.transpose(l.reduce("ReduceLogSumExp", all, {-1}, false), order));
 }
 
 void count_nonzero(Lowering& l) {
@@ -190,10 +191,7 @@ void normalize_along(Lowering& l) {
   Ints dims = iota(l.rank());
   std::erase(dims, dim);
   const std::string x = l.tensor(0, of);
-  const std::string sum =
-      l.reduce("ReduceSum", l.op("Pow", {l.op("Abs", {x}), like(l, p, of)}),
-               dims, true, 13);
-  const std::string size = l.op("Pow", {sum, like(l, 1 / p, of)});
+  const std::string size = norm_over(l, x, p, dims, true);
   const std::string scale =
       l.op("Div", {like(l, limit, of), l.op("Add", {size, like(l, 1e-7, of)})});
   const std::string large = l.op("Greater", {size, like(l, limit, of)});
@@ -226,7 +224,7 @@ constexpr Row kReduceRows[] = {
     {"var_mean", var_mean},
     {"std_mean", std_mean},
     {"cumsum", cumsum},
-    {"logcumsumexp", logcumsumexp},
+    {"logcumsumexp", of_lines<logcumsumexp>},
     {"count_nonzero", count_nonzero},
     {"renorm", normalize_along},
 };

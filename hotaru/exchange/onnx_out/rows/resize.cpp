@@ -36,6 +36,11 @@ void resized(Lowering& l, std::vector<Attribute> attributes) {
   // factors take for the product: sizes are written.
   const bool by_size = l.has("align_corners") && l.flag("align_corners");
   if (!scales.empty() && !by_size) {
+    for (int64_t i = 0; i < n; ++i) {
+      const auto in = l.example(0).size(2 + i), out = l.out().size(2 + i);
+      if (in && out && *out != int64_t(double(*in) * scales[size_t(i)]))
+        l.refuse("factors that do not give the output's size");
+    }
     Names parts;
     std::vector<double> all = {1, 1};
     all.insert(all.end(), scales.begin(), scales.end());

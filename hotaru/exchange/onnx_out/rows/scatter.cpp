@@ -91,9 +91,12 @@ void index_fill(Lowering& l) {
 }
 
 constexpr Row kScatterRows[] = {
-    {"scatter", scatter},         {"scatter_reduce", scatter},
-    {"scatter_add", scatter_add}, {"index_copy", index_copy},
-    {"index_add", index_add},     {"index_fill", index_fill},
+    {"scatter", of_lines<scatter>},
+    {"scatter_reduce", of_lines<scatter>},
+    {"scatter_add", of_lines<scatter_add>},
+    {"index_copy", of_lines<index_copy>},
+    {"index_add", of_lines<index_add>},
+    {"index_fill", of_lines<index_fill>},
 };
 
 }  // namespace

@@ -98,27 +98,51 @@ void flip(Lowering& l) {
   l.result(flipped(l, all_dims(l, dims, l.rank())));
 }
 
+// The elements of the input, of all dimensions where none is given.
+std::optional<int64_t> known_size(const Lowering& l,
+                                  std::optional<int64_t> dim) {
+  if (dim) return l.example(0).size(*dim);
+  int64_t count = 1;
+  for (int64_t i = 0; i < l.rank(); ++i) {
+    const std::optional<int64_t> size = l.example(0).size(i);
+    if (!size) return std::nullopt;
+    count *= *size;
+  }
+  return count;
+}
+
+// x from `start` on, and what is before it behind that.
+std::string turned(const Lowering& l, const std::string& x, int64_t dim,
+                   const std::string& start) {
+  const std::string axis = l.ints({dim});
+  return l.op("Concat",
+              {l.op("Slice", {x, start, l.ints({kEnd}), axis}),
+               l.op("Slice", {x, l.ints({0}), start, axis})},
+              {attr("axis", dim)});
+}
+
 void roll(Lowering& l) {
   const Ints shifts = l.integers("shifts");
-  Ints dims = l.integers("dims");
-  std::string x = l.tensor(0);
+  const Ints dims = l.integers("dims");
   const bool flat = dims.empty();
-  if (flat) {
-    x = l.reshape(x, {-1});
-    dims = {0};
+  std::string x = flat ? l.reshape(l.tensor(0), {-1}) : l.tensor(0);
+  for (size_t i = 0; i < shifts.size(); ++i) {
+    const int64_t dim = flat ? 0 : l.wrap(dims[i], l.rank());
+    const auto size = known_size(l, flat ? std::nullopt : std::optional(dim));
+    if (size && (*size == 0 || shifts[i] % *size == 0)) continue;
+    const std::string back = l.ints({size ? -shifts[i] % *size : -shifts[i]});
+    const std::string sizes =
+        size ? "" : l.op("Max", {l.sizes_of(x, dim, dim + 1), l.ints({1})});
+    x = turned(l, x, dim, size ? back : l.op("Mod", {back, sizes}));
   }
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const int64_t dim = l.wrap(dims[i], l.rank());
-    int64_t shift = shifts[i];
-    if (std::optional<int64_t> size = l.example(0).size(dim);
-        size && !flat && *size > 0)
-      shift %= *size;
-    if (shift == 0) continue;
-    x = l.op("Concat",
-             {l.slice(x, dim, -shift, kEnd), l.slice(x, dim, 0, -shift)},
-             {attr("axis", dim)});
+  if (!flat) return l.result(x);
+  std::vector<Attribute> attributes;
+  if (l.opset() >= 14) {
+    attributes.push_back(attr("allowzero", 1));
+  } else if (known_size(l, std::nullopt) == 0) {
+    l.refuse("of no elements needs opset 14");
   }
-  l.result(flat ? l.op("Reshape", {x, l.shape_of(l.tensor(0))}) : x);
+  l.result(l.op("Reshape", {x, l.shape_of(l.tensor(0))}, attributes));
 }
 
 void meshgrid(Lowering& l) {
