@@ -248,6 +248,15 @@ class _Parser:
             value = self._type()
             words.expect(")")
             return t.DictType(key[0], value[0]), t.DictType(key[1], value[1])
+        if name == "Union":
+            words.expect("(")
+            parts = [self._type()]
+            while words.taken(","):
+                parts.append(self._type())
+            words.expect(")")
+            return t.UnionType([p[0] for p in parts]), t.UnionType(
+                [p[1] for p in parts]
+            )
         if name in ("Future", "RRef"):
             made = t.FutureType if name == "Future" else t.RRefType
             words.expect("(")

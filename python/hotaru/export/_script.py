@@ -233,6 +233,11 @@ class _Walk(walk.Walk):
             x if is_tensor else _Condition(x) for x, is_tensor in zip(found, tensors)
         ]
 
+    def class_of(self, value) -> type:
+        """The class that a program takes a value for."""
+        stand_ins = {SymbolicInt: int, SymbolicFloat: float, _Condition: bool}
+        return stand_ins.get(type(value), value.__class__)
+
     def holds(self, condition) -> bool:
         """Tells whether a loop goes on."""
         if isinstance(condition, _Condition):
@@ -290,6 +295,8 @@ def _called(space: str, text: str, schema, inputs):
     if overload.startswith("prim_"):  # only scripts have it: x.to(...)
         given = {a.name: v for a, v in zip(schema.arguments[1:], args[1:last])}
         return getattr(args[0], base)(**given, **kwargs)
+    if overload == "cast":  # x.short(), to which scripts have an operator
+        return getattr(args[0], base)()
     args = args[:last]
     if (space, base) == ("aten", "tensor"):  # only scripts have it
         kwargs.pop("requires_grad", None)

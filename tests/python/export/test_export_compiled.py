@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import io
+import math
+from typing import List, Union  # noqa: UP035 - scripts know these spellings
 
 import onnx_bytes as ob
 import pytest
@@ -75,6 +78,20 @@ def test_gradients_reach_the_compiled_module():
     assert script.step.grad.item() == 2 * 8 * 2 + 8 * 2
 
 
+By = Union[torch.Tensor, float, List[int]]  # noqa: UP006 - scripts know it
+
+
+class Telling(torch.nn.Module):
+    def forward(self, x: torch.Tensor, by: By):
+        if isinstance(by, float):
+            return x.short() * math.log2(by) - math.fmod(by, 3.0)
+        if isinstance(by, torch.Tensor):
+            return x + by
+        by.extend([7, math.floor(2.5)])
+        by.insert(0, 3 << 2)
+        return x * len(by) + by.pop() + by[0]
+
+
 class Choosing(torch.nn.Module):
     def forward(self, x: torch.Tensor):
         positive = bool(x.sum() > 0)
@@ -85,6 +102,14 @@ class Choosing(torch.nn.Module):
         if flag:
             x = x - 1
         return x
+
+
+@pytest.mark.parametrize("by", [8.0, torch.tensor(0.5), [1, 2]])
+def test_questions_for_types_and_functions_of_numbers(by):
+    script = loaded(Telling())
+    x = torch.tensor([2.5, -1.5])
+    want = script(x, copy.copy(by))
+    assert torch.equal(saved(export(script, (x, copy.copy(by))))(x, by), want)
 
 
 @pytest.mark.parametrize("value", [-2.0, 2.0])

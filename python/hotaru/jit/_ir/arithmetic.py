@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 import operator
 
@@ -22,7 +23,34 @@ def _sliced(items, start=None, end=None, step=1):
 
 
 def _round(x, digits=None):
-    return round(x) if digits is None else round(x, digits)
+    return float(round(x) if digits is None else round(x, digits))
+
+
+def _changed(name):
+    """The method of lists or dicts of that name, which changes them."""
+
+    def call(items, *rest):
+        return getattr(items, name)(*rest)
+
+    return call
+
+
+def _repeated(items, value):
+    items *= value
+    return items
+
+
+def _extended(items, more):
+    items += more
+    return items
+
+
+def _deleted(items, key):
+    del items[key]
+
+
+def _filled(text, values):
+    return text % (tuple(values) if isinstance(values, (tuple, list)) else values)
 
 
 def _appended(items, value):
@@ -85,11 +113,19 @@ TABLE = {
     "slice": _sliced,
     "len": len,
     "list": list,
-    "sqrt": math.sqrt,
-    "exp": math.exp,
-    "log": math.log,
-    "floor": math.floor,
-    "ceil": math.ceil,
+    "__lshift__": operator.lshift,
+    "__rshift__": operator.rshift,
+    "bitwise_not": operator.invert,
+    "divmod": divmod,
+    "add_": _extended,
+    "mul_": _repeated,
+    "Delete": _deleted,
+    "Complex": complex,
+    "mathremainder": math.remainder,
+    "percentFormat": _filled,
+    "dict": dict,
+    "items": lambda d: list(d.items()),
+    "hash": hash,
     "round": _round,
     "min": min,
     "max": max,
@@ -107,8 +143,102 @@ TABLE = {
     "__range_length": _range_length,
     "__derive_index": _range_item,
     **{
+        name: getattr(math, name)
+        for name in [
+            "acos",
+            "acosh",
+            "asin",
+            "asinh",
+            "atan",
+            "atan2",
+            "atanh",
+            "ceil",
+            "copysign",
+            "cos",
+            "cosh",
+            "degrees",
+            "erf",
+            "erfc",
+            "exp",
+            "expm1",
+            "fabs",
+            "factorial",
+            "floor",
+            "fmod",
+            "frexp",
+            "gamma",
+            "gcd",
+            "isfinite",
+            "isinf",
+            "isnan",
+            "ldexp",
+            "lgamma",
+            "log",
+            "log10",
+            "log1p",
+            "log2",
+            "modf",
+            "radians",
+            "sin",
+            "sinh",
+            "sqrt",
+            "tan",
+            "tanh",
+            "trunc",
+        ]
+    },
+    **{name: getattr(builtins, name) for name in ("bin", "chr", "hex", "oct", "ord")},
+    **{
+        name: _changed(name)
+        for name in [
+            "clear",
+            "count",
+            "extend",
+            "get",
+            "index",
+            "insert",
+            "pop",
+            "popitem",
+            "remove",
+            "reverse",
+            "setdefault",
+            "sort",
+            "update",
+        ]
+    },
+    **{
         name: _text_method(name)
         for name in (
+            "capitalize",
+            "casefold",
+            "center",
+            "expandtabs",
+            "isalnum",
+            "isalpha",
+            "isascii",
+            "isdecimal",
+            "isdigit",
+            "isidentifier",
+            "islower",
+            "isnumeric",
+            "isprintable",
+            "isspace",
+            "istitle",
+            "isupper",
+            "ljust",
+            "lstrip",
+            "partition",
+            "removeprefix",
+            "removesuffix",
+            "rindex",
+            "rjust",
+            "rpartition",
+            "rsplit",
+            "rstrip",
+            "splitlines",
+            "swapcase",
+            "title",
+            "zfill",
             "endswith",
             "find",
             "format",
@@ -137,4 +267,19 @@ CONTAINERS = {
     "values",
     "__contains__",
     "add",
+    "add_",
+    "mul",
+    "mul_",
+    "Delete",
+    "clear",
+    "dict",
+    "extend",
+    "get",
+    "insert",
+    "items",
+    "pop",
+    "popitem",
+    "reverse",
+    "setdefault",
+    "update",
 }

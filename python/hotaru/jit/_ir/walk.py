@@ -103,6 +103,10 @@ class Walk:
         """A number as a tensor."""
         raise NotImplementedError
 
+    def class_of(self, value) -> type:
+        """The class that a program takes a value for."""
+        return value.__class__
+
     def choose(self, condition, then, otherwise):
         """The results of one of two branches, which are functions."""
         return then() if condition else otherwise()
@@ -233,6 +237,55 @@ def _item(walk, node, inputs):
     return inputs[0][inputs[1]]
 
 
+def _is_instance(walk, node, inputs):
+    return any(_is_a(walk, inputs[0], type) for type in node.tys("types"))
+
+
+# Classes of what types of numbers and containers stand for.
+_CLASSES = {
+    "IntType": int,
+    "FloatType": float,
+    "BoolType": bool,
+    "StringType": str,
+    "NoneType": type(None),
+    "ComplexType": complex,
+    "ListType": list,
+    "TupleType": tuple,
+    "DictType": dict,
+}
+
+
+def _is_a(walk, value, type) -> bool:
+    """Tells whether a value is of a program's type, with what it holds."""
+    kind = type.kind()
+    if kind == "AnyType":
+        return True
+    if kind == "TensorType":
+        return _is_tensor(value)
+    if kind == "OptionalType":
+        return value is None or _is_a(walk, value, type.getElementType())
+    if kind == "UnionType":
+        return any(_is_a(walk, value, each) for each in type.containedTypes())
+    if kind not in _CLASSES:
+        raise walk.refused(f"it asks whether a value is of type {type}")
+    if walk.class_of(value) is not _CLASSES[kind]:
+        return False
+    if kind == "ListType":
+        return all(_is_a(walk, each, type.getElementType()) for each in value)
+    if kind == "TupleType":
+        kinds = type.elements()
+        return len(kinds) == len(value) and all(
+            _is_a(walk, each, kind) for each, kind in zip(value, kinds)
+        )
+    if kind == "DictType":
+        return all(
+            _is_a(walk, key, type.getKeyType())
+            and _is_a(walk, each, type.getValueType())
+            for key, each in value.items()
+        )
+    return True
+
+
 def _nothing(walk, node, inputs):
     return None
 
@@ -256,6 +309,7 @@ _SPECIAL = {
     "prim::TupleUnpack": _items,
     "prim::TupleIndex": _item,
     "prim::unchecked_cast": _first,
+    "prim::isinstance": _is_instance,
     "prim::NumToTensor": Walk._number,
     "prim::Uninitialized": _nothing,
     "prim::Print": _nothing,
