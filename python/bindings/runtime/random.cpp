@@ -86,14 +86,15 @@ void init_random(nb::module_& m) {
       .def(
           "__init__",
           [](PyGenerator* self, nb::handle device) {
-            const Device d = resolve(to_device(device.ptr()));
+            const Device d =
+                device.is_none() ? Device{} : resolve(to_device(device.ptr()));
             HOTARU_CHECK(d.type != DeviceType::kMeta,
                          "META device type not an accelerator.");
             new (self) PyGenerator{
                 DeviceTable::instance().backend(d.type).make_generator(
                     d.index)};
           },
-          nb::arg("device") = "cpu")
+          nb::arg("device").none() = "cpu")
       .def("manual_seed",
            [](nb::object self, nb::handle seed) {
              seed_with(*nb::cast<PyGenerator&>(self).generator, seed);

@@ -137,3 +137,11 @@ def test_places_and_dtypes():
 def test_dimensions_are_bounded(dimension):
     with pytest.raises(ValueError, match=r"\[1, 21201\]"):
         SobolEngine(dimension)
+
+
+def test_a_generator_of_no_device_is_the_cpus():
+    with torch.device("meta"):
+        generator = torch.Generator(device=None)
+    assert generator.device == torch.device("cpu")
+    draws = torch.rand(2, generator=generator.manual_seed(3))
+    assert torch.equal(draws, torch.rand(2, generator=torch.manual_seed(3)))
