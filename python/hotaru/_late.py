@@ -48,6 +48,8 @@ LENT = {
     "q_scale": "_quantized.create:q_scale",
     "q_zero_point": "_quantized.create:q_zero_point",
     "qscheme": "_quantized.create:qscheme",
+    "polar_factors": "autograd._hermitian:polar",
+    "matrix_sqrth": "autograd._hermitian:matrix_sqrth",
     # Classes of tensors are told what answers them: handlers need the class.
     "sparse_kind": "sparse._kind:SPARSE",
     "assign_sparse": "sparse.inplace:assign",

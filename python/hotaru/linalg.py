@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ._C import _LinAlgError as LinAlgError
 from ._C import ops
+from ._late import lent as _lent
 from ._overrides import overridable as _overridable
 
 __all__ = [
@@ -147,5 +148,16 @@ matrix_exp = ops.linalg_matrix_exp
 vander = ops.linalg_vander
 #: diagonal(A, *, offset=0, dim1=-2, dim2=-1): a view.
 diagonal = ops.linalg_diagonal
+
+
+def polar(A, *, out=None):
+    """U with orthonormal columns and H, Hermitian and positive: A = U H."""
+    return _lent("polar_factors")(A, out=out)
+
+
+def matrix_sqrth(A):
+    """The square root of a Hermitian, positive matrix, Hermitian itself."""
+    return _lent("matrix_sqrth")(A)
+
 
 _overridable(globals(), __all__)

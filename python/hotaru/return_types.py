@@ -7,6 +7,8 @@ type of its own, `max_out`.
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from . import _C, ones, ops
 from ._C import Tensor
 from ._own_names import no_attribute
@@ -47,7 +49,9 @@ _PLAIN = {
     "svd",
 }
 _TENSORS = {"linalg_lstsq", "linalg_solve_ex", "lu_unpack", "triangular_solve"}
-_RESULTS = _PLAIN.union(_CALLS, _TENSORS)
+# Fields of results of functions that are written in Python.
+_MADE = {"linalg_polar": ("U", "H")}
+_RESULTS = _PLAIN.union(_CALLS, _TENSORS, _MADE)
 # Only histogramdd writes nothing through `out=`: one result is a list.
 _OUT = {f"{name}_out" for name in _RESULTS - {"histogramdd"}}
 _NAMES = sorted(_RESULTS | _OUT)
@@ -62,10 +66,38 @@ def _rest(name: str, matrix: Tensor) -> tuple:
     return _CALLS.get(name, ())
 
 
+def _named_tuple(name: str, fields: tuple[str, ...]) -> type:
+    """A class as those of operators are, which C++ makes."""
+
+    def text(self) -> str:
+        parts = (f"{f}={x!r}" for f, x in zip(fields, self, strict=True))
+        return f"torch.return_types.{name}(\n" + ",\n".join(parts) + ")"
+
+    def new(cls, items):
+        items = tuple(items)
+        if len(items) != len(fields):
+            raise TypeError(
+                f"torch.return_types.{name}() takes a {len(fields)}-sequence "
+                f"({len(items)}-sequence given)"
+            )
+        return tuple.__new__(cls, items)
+
+    n = len(fields)
+    parts = {f: property(itemgetter(i)) for i, f in enumerate(fields)}
+    parts |= {"n_fields": n, "n_sequence_fields": n, "n_unnamed_fields": 0}
+    parts |= {"__slots__": (), "__match_args__": fields, "__new__": new}
+    parts |= {"__repr__": text, "__module__": "torch.return_types"}
+    parts["__reduce__"] = lambda self: (type(self), (tuple(self),))
+    return type(name, (tuple,), parts)
+
+
 def _type_of(name: str) -> type:
     from ._overrides import DisableTorchFunction
     from .utils._python_dispatch import _disable_current_modes
 
+    made = _MADE.get(name.removesuffix("_out"))
+    if made is not None:
+        return _named_tuple(name, made)
     with DisableTorchFunction(), _disable_current_modes():
         operator = getattr(ops, name.removesuffix("_out"))
         matrix = ones(1, 1, device="cpu", dtype=_C.float32)
