@@ -13,4 +13,4 @@ __all__ = ["SDPBackend", "sdpa_kernel"]
 
 
 def __getattr__(name: str):
-    return part(__name__, name, ("bias", "flex_attention"))
+    return part(__name__, name, ("bias", "flex_attention", "varlen"))
