@@ -11,12 +11,13 @@ from __future__ import annotations
 from .._C import AcceleratorError, OutOfMemoryError
 from .._late import lent
 from .._own_names import part
-from . import devices, memory, random, streams
+from . import devices, memory, pools, random, streams
 from ._begin import DeferredCudaCallError
 from ._begin import begin as _lazy_init
 from ._begin import is_in_bad_fork as _is_in_bad_fork
 from .devices import *
 from .memory import *
+from .pools import *
 from .random import (
     get_rng_state,
     get_rng_state_all,
@@ -39,7 +40,7 @@ _GRAPHS = {
     "is_current_stream_capturing": "is_current_stream_capturing",
     "make_graphed_callables": "make_graphed_callables",
 }
-_MODULES = {"amp", "nccl", "nvtx", "profiler"}
+_MODULES = {"amp", "graph_annotations", "graphs", "nccl", "nvtx", "profiler"}
 
 __all__ = [
     "AcceleratorError",
@@ -48,6 +49,7 @@ __all__ = [
     *devices.__all__,
     *_GRAPHS,
     *memory.__all__,
+    *pools.__all__,
     *_MODULES,
     *random.__all__,
     *streams.__all__,

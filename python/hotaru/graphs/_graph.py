@@ -6,7 +6,9 @@ import warnings
 from collections.abc import Sequence
 
 from .. import _C
+from ..cuda.pools import MemPool
 from . import _where
+from ._hooks import HookedGraph
 
 _MODES = ("global", "thread_local", "relaxed")
 _EMPTY = (
@@ -27,7 +29,7 @@ def check_mode(mode: str) -> None:
         )
 
 
-class Graph(_C._Graph):
+class Graph(HookedGraph):
     """Calls that are captured once and replayed as often as one likes.
 
     Tensors that the captured code reads keep their memory and may be given new
@@ -77,7 +79,10 @@ class Graph(_C._Graph):
         check_mode(capture_error_mode)
         if isinstance(pool, _C._Graph):
             pool = pool.pool()
+        elif isinstance(pool, MemPool):
+            pool = pool._graph_pool()
         self._capture_begin(pool, self._device())
+        self._began()
 
     def capture_end(self) -> None:
         """Ends the capture and makes the graph ready to run.
@@ -92,6 +97,11 @@ class Graph(_C._Graph):
         self._capture_end()
         if not self._recorded():
             warnings.warn(_EMPTY, stacklevel=level)
+        self._fire("capture_end")
+        if self._keep_graph:
+            self._unmade = True
+        else:
+            self._made()
 
     def instantiate(self) -> None:
         """For ``keep_graph=True``: makes what replays launch anew from the
@@ -107,6 +117,7 @@ class Graph(_C._Graph):
                 "keep_graph=true"
             )
         self._instantiate()
+        self._made()
 
     def raw_cuda_graph(self) -> int:
         """The ``CUgraph`` behind it, as a number; it lives as long as this
@@ -139,6 +150,7 @@ class Graph(_C._Graph):
 
     def reset(self) -> None:
         """Back to how it was made; results keep their memory and values."""
+        self._lost()
         self._reset()
 
     def pool(self) -> _C.GraphPool:
@@ -181,6 +193,7 @@ class graph:  # noqa: N801
         cuda_graph: a :class:`Graph` that was not captured yet.
         pool: see :meth:`Graph.capture_begin`.
         stream: a queued stream to capture; by default one for this block.
+        enable_annotations: changes nothing, `cuda.graph_annotations` keeps none.
     """
 
     def __init__(
@@ -189,6 +202,7 @@ class graph:  # noqa: N801
         pool: _C.GraphPool | None = None,
         stream: _C.Stream | None = None,
         capture_error_mode: str = "global",
+        enable_annotations: bool = False,
         **kwargs,
     ) -> None:
         # PyTorch's torch.cuda.graph calls it so.
