@@ -106,6 +106,10 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     _C._increment_version((tensor,) if isinstance(tensor, Tensor) else tensor)
 
 
+# Hooks that a thread is inside of, the innermost last.
+_around = threading.local()
+
+
 class saved_tensors_hooks:  # noqa: N801
     """Has operators inside keep what `pack_hook(tensor)` gives for a tensor.
 
@@ -126,9 +130,21 @@ class saved_tensors_hooks:  # noqa: N801
 
     def __enter__(self) -> None:
         _C._autograd._push_saved_tensors_default_hooks(self.pack_hook, self.unpack_hook)
+        if not hasattr(_around, "hooks"):
+            _around.hooks = []
+        _around.hooks.append(self)
 
     def __exit__(self, *error: object) -> None:
+        _around.hooks.pop()
         _C._autograd._pop_saved_tensors_default_hooks()
+
+
+def _hooks_around(internal: type) -> tuple[Callable, Callable] | None:
+    """The innermost hooks that this thread is inside of, but those of a class."""
+    for hooks in reversed(getattr(_around, "hooks", ())):
+        if not isinstance(hooks, internal):
+            return hooks.pack_hook, hooks.unpack_hook
+    return None
 
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801

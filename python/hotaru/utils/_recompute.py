@@ -51,6 +51,11 @@ class _Hooks(autograd.graph.saved_tensors_hooks):
         super().__exit__(*error)
 
 
+def hooks_of_the_program():
+    """The innermost hooks for saved tensors that are no checkpoint's."""
+    return autograd.graph._hooks_around(_Hooks)
+
+
 @contextlib.contextmanager
 def saved_inside():
     """Gives the list of what the innermost checkpoint is given inside."""

@@ -20,7 +20,7 @@ from .._dispatch.questions import QUESTIONS
 from .._ops import OpOverload, OpOverloadPacket, aten
 from . import _pytree
 from ._python_dispatch import TorchDispatchMode
-from ._recompute import give_saved, saved_inside
+from ._recompute import give_saved, hooks_of_the_program, saved_inside
 
 #: About a tensor, not its values: done again rather than kept.
 SAC_IGNORED_OPS = {aten.detach.default, *QUESTIONS}
@@ -71,12 +71,16 @@ class _Value:
     had_history: bool = False
     version: int | None = None
     device: Any = None
+    unpack: Callable | None = None
 
     @staticmethod
-    def of(value, offload: bool) -> _Value:
+    def of(value, offload: bool, hooks) -> _Value:
         if not isinstance(value, Tensor):
             return _Value(value)
         kept = value.detach()
+        if hooks is not None:
+            packed = hooks[0](kept)
+            return _Value(packed, value.requires_grad, unpack=hooks[1])
         if offload:
             kept = kept.to("cpu")
             return _Value(kept, value.requires_grad, device=value.device)
@@ -84,6 +88,8 @@ class _Value:
 
     def get(self, may_differ: bool):
         """RuntimeError if it was written since, unless it `may_differ`."""
+        if self.unpack is not None:
+            return self.unpack(self.val)
         if self.device is not None:
             return self.val.to(self.device)
         written = self.version is not None and self.val._version != self.version
@@ -96,13 +102,13 @@ class _Value:
 
 @dataclass
 class _Entry:
-    """The results of one call and what it saved: places of its arguments, or
-    tensors.
+    """The results of one call and what it saved: places of its arguments and
+    behind them its results, or what is kept.
     """
 
     results: list[_Value]
     spec: Any
-    saved: list[int | Tensor]
+    saved: list[int | _Value]
 
     @property
     def val(self):
@@ -120,6 +126,8 @@ class _CachingTorchDispatchMode(TorchDispatchMode):
         self.policy = policy
         #: By operator and number of the call; None: computed again, or used.
         self.storage = storage
+        #: True: what is kept goes through the program's hooks for saved tensors.
+        self.respect_saved_tensors_hooks: bool | None = None
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -138,11 +146,14 @@ class _CachingTorchDispatchMode(TorchDispatchMode):
             calls[number] = None
             offload = policy in _OFFLOADED
             if offload or policy in _KEPT or policy is True:
-                inputs = _tensors(args, kwargs)
+                hooks = None
+                if self.respect_saved_tensors_hooks and not offload:
+                    hooks = hooks_of_the_program()
+                known = [*_tensors(args, kwargs), *leaves]
                 calls[number] = _Entry(
-                    [_Value.of(leaf, offload) for leaf in leaves],
+                    [_Value.of(leaf, offload, hooks) for leaf in leaves],
                     spec,
-                    [_place(tensor, inputs) for tensor in seen],
+                    [_place(tensor, known, hooks) for tensor in seen],
                 )
         return result
 
@@ -184,9 +195,13 @@ class _CachedTorchDispatchMode(TorchDispatchMode):
             return func(*args, **kwargs)
         with no_grad():
             leaves = [part.get(self._may_differ) for part in entry.results]
-            inputs = _tensors(args, kwargs)
+            known = [*_tensors(args, kwargs), *leaves]
             for saved in entry.saved:
-                give_saved(inputs[saved] if isinstance(saved, int) else saved)
+                if not isinstance(saved, int):
+                    saved = saved.get(may_differ=True)
+                else:
+                    saved = known[saved]
+                give_saved(saved)
             if _writes(func):
                 args[0].copy_(leaves[0])
                 return args[0]
@@ -241,12 +256,22 @@ def _tensors(args, kwargs) -> list[Tensor]:
     return [leaf for leaf in leaves if isinstance(leaf, Tensor)]
 
 
-def _place(tensor: Tensor, inputs: list[Tensor]) -> int | Tensor:
-    """Which of the inputs a saved tensor is; itself if it is none of them."""
-    for place, given in enumerate(inputs):
+def _place(tensor: Tensor, known: list, hooks) -> int | _Value:
+    """Which of the arguments and results a saved tensor is; kept if it is none
+    of them.
+    """
+    for place, given in enumerate(known):
         if given is tensor:
             return place
-    return tensor.detach()
+    if hooks is not None:
+        for place, given in enumerate(known):
+            if isinstance(given, Tensor) and _same_memory(given, tensor):
+                return place
+    return _Value.of(tensor, False, hooks)
+
+
+def _same_memory(a: Tensor, b: Tensor) -> bool:
+    return a.is_set_to(b) and a.dtype == b.dtype
 
 
 def _writes(func) -> bool:

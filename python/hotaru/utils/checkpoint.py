@@ -19,7 +19,7 @@ from ._selective import (
     CheckpointPolicy,
     SelectiveCheckpointContext,
     _CachedTorchDispatchMode,  # noqa: F401  (a known name of this module)
-    _CachingTorchDispatchMode,  # noqa: F401  (a known name of this module)
+    _CachingTorchDispatchMode,
     create_selective_checkpoint_contexts,
 )
 from ._surroundings import (
@@ -210,7 +210,7 @@ def checkpoint(
         preserve_rng_state: the second run draws the same numbers.
         respect_saved_tensors_hooks: whether tensors that a policy keeps
             (`create_selective_checkpoint_contexts`) go through the hooks of
-            `saved_tensors_hooks` around; they do not.
+            `saved_tensors_hooks` around.
 
     Raises:
         ValueError: options that the kind does not take, or an unknown check.
@@ -233,16 +233,10 @@ def checkpoint(
                 "respect_saved_tensors_hooks": respect_saved_tensors_hooks,
             }
         )
-    if respect_saved_tensors_hooks:
-        if use_reentrant:
-            raise ValueError(
-                "respect_saved_tensors_hooks is only supported if use_reentrant=False"
-            )
-        if context_fn is not noop_context_fn:
-            raise NotImplementedError(
-                "checkpoint: respect_saved_tensors_hooks=True beside a policy; "
-                "what it keeps goes through no hooks"
-            )
+    if respect_saved_tensors_hooks and use_reentrant:
+        raise ValueError(
+            "respect_saved_tensors_hooks is only supported if use_reentrant=False"
+        )
     if use_reentrant is None:
         use_reentrant = _reenters_by_default(
             "torch.utils.checkpoint: the use_reentrant parameter should be "
@@ -267,8 +261,11 @@ def checkpoint(
 
             log = OperatorLog()
             context_fn, explain = log.contexts, log.text
+        contexts = context_fn()
+        if isinstance(contexts[0], _CachingTorchDispatchMode):
+            contexts[0].respect_saved_tensors_hooks = respect_saved_tensors_hooks
         return _without_reentry(
-            function, args, kwargs, preserve, context_fn, describe, early_stop, explain
+            function, args, kwargs, preserve, contexts, describe, early_stop, explain
         )
     _check_keywords(kwargs)
     if context_fn is not noop_context_fn or debug is not False:
@@ -291,10 +288,10 @@ def _reenters_by_default(warning: str) -> bool:
 
 
 def _without_reentry(
-    function, args, kwargs, preserve, context_fn, describe, early_stop, explain
+    function, args, kwargs, preserve, contexts, describe, early_stop, explain
 ):
     surroundings = Surroundings(args, preserve)
-    first, second = context_fn()
+    first, second = contexts
     # A run of later would have no tangents: nothing is left for one.
     if autograd.forward_ad._current_level >= 0:
         with first:

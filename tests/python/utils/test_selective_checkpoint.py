@@ -229,3 +229,59 @@ def test_questions_are_never_kept():
     out = selective(lambda x: (x * x.detach()).sin(), leaf(3), policy=policy)
     out.sum().backward()
     assert aten.detach.default not in asked
+
+
+@pytest.mark.parametrize("respect", [None, False, True])
+@pytest.mark.parametrize("inside", [False, True])
+def test_hooks_of_saved_tensors_see_what_a_policy_keeps(respect, inside):
+    packed, unpacked = [], []
+
+    def pack(tensor):
+        packed.append(tensor.clone())
+        return tensor.clone()
+
+    def unpack(tensor):
+        unpacked.append(tensor)
+        return tensor
+
+    hooks = torch.autograd.graph.saved_tensors_hooks(pack, unpack)
+
+    def function(x):
+        y = x.sin().softmax(0)
+        if inside:
+            with hooks:
+                return (y.exp() * 2).sum()
+        return (y.exp() * 2).sum()
+
+    ops = [aten.exp.default, aten._softmax.default]
+    contexts = functools.partial(create_selective_checkpoint_contexts, ops)
+    x, other = leaf(3), leaf(3)
+
+    def run():
+        return checkpoint(
+            function,
+            x,
+            use_reentrant=False,
+            context_fn=contexts,
+            respect_saved_tensors_hooks=respect,
+        )
+
+    if inside:
+        loss = run()
+    else:
+        with hooks:
+            loss = run()
+    kept = [t for t in packed if not t.equal(x)]
+    before = other.detach().sin().softmax(0)
+    if respect and not inside:
+        assert len(kept) == 2
+        torch.testing.assert_close(kept[0], before)
+    if not inside:
+        assert len(kept) == (2 if respect else 0)
+    elif respect:
+        assert any(t.equal(before.exp()) for t in kept)
+    loss.backward()
+    (other.sin().softmax(0).exp() * 2).sum().backward()
+    torch.testing.assert_close(x.grad, other.grad)
+    if respect:
+        assert unpacked
