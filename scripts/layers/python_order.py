@@ -73,6 +73,7 @@ PACKAGES = (
     # Networks, and programs of them.
     "nn",
     "_library",
+    "testing._internal",
     "func",
     "_functorch.make_functional",
     "_functorch.deprecated",

@@ -35,7 +35,8 @@ def _copied(value):
     return copy.requires_grad_(value.requires_grad)
 
 
-def _copies(args, kwargs):
+def copies(args, kwargs):
+    """Arguments whose tensors are copies, leaves that want gradients as theirs."""
     return _tree.mapped(_copied, (tuple(args), dict(kwargs)))
 
 
@@ -95,11 +96,11 @@ def _shared(tensors: list[Tensor], outputs: list) -> bool:
 
 def _schema_test(op, args, kwargs) -> None:
     if not _on_meta(args, kwargs):
-        check_schema(op, *_copies(args, kwargs))
+        check_schema(op, *copies(args, kwargs))
 
 
 def _registration_test(op, args, kwargs) -> None:
-    args, kwargs = _copies(args, kwargs)
+    args, kwargs = copies(args, kwargs)
     tensors = arguments.tensors_in(args, kwargs)
     if _on_meta(args, kwargs) or not any(t.requires_grad for t in tensors):
         return
@@ -123,7 +124,7 @@ def check_meta(op, args, kwargs) -> None:
     """The meta kernel says shapes, dtypes and strides of the real one."""
     if _on_meta(args, kwargs):
         return
-    args, kwargs = _copies(args, kwargs)
+    args, kwargs = copies(args, kwargs)
 
     def to_meta(value):
         return value.to("meta") if isinstance(value, Tensor) else value
@@ -154,7 +155,7 @@ def _no_tracer(op, args, kwargs) -> None:
     raise NotImplementedError(f"test_aot_dispatch {_NO_TRACER}")
 
 
-_TESTS: dict[str, Callable] = {
+TESTS: dict[str, Callable] = {
     "test_schema": _schema_test,
     "test_autograd_registration": _registration_test,
     "test_faketensor": check_meta,
@@ -162,7 +163,7 @@ _TESTS: dict[str, Callable] = {
     "test_aot_dispatch_dynamic": _no_tracer,
 }
 # Tests that run where nothing else is asked for: what hotaru can check.
-DEFAULT = tuple(_TESTS)[:3]
+DEFAULT = tuple(TESTS)[:3]
 
 
 def opcheck(
@@ -199,20 +200,20 @@ def opcheck(
         raise ValueError(
             "opcheck(op, ...): if you specify one of rtol/atol, you must specify both"
         )
-    op = _overload(op)
+    op = overload(op)
     if test_utils == "ALL":
-        test_utils = tuple(_TESTS)
+        test_utils = tuple(TESTS)
     if isinstance(test_utils, str):
         test_utils = (test_utils,)
-    if not set(test_utils) <= set(_TESTS):
+    if not set(test_utils) <= set(TESTS):
         raise ValueError(
             f"opcheck(op, ..., test_utils={test_utils}), expected test_utils "
-            f"to be subset of {tuple(_TESTS)} but it was not"
+            f"to be subset of {tuple(TESTS)} but it was not"
         )
     found = {}
     for name in test_utils:
         try:
-            _TESTS[name](op, args, kwargs or {})
+            TESTS[name](op, args, kwargs or {})
             found[name] = "SUCCESS"
         except Exception as error:
             if raise_exception:
@@ -224,7 +225,11 @@ def opcheck(
     return found
 
 
-def _overload(op):
+def overload(op):
+    """The overload that is meant.
+
+    Raises RuntimeError for an operator of several, ValueError for none.
+    """
     if isinstance(op, CustomOpDef):
         return op._opoverload
     if isinstance(op, _ops.OpOverloadPacket):

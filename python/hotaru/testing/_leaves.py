@@ -95,7 +95,7 @@ def none_leaf(actual, expected, options: Options) -> Comparison | None:
 
 
 def bool_leaf(actual, expected, options: Options) -> Comparison | None:
-    kinds = (bool, *_numpy("bool_"))
+    kinds = (bool, *numpy_kinds("bool_"))
     if not (isinstance(actual, kinds) and isinstance(expected, kinds)):
         return None
 
@@ -110,11 +110,12 @@ def bool_leaf(actual, expected, options: Options) -> Comparison | None:
 
 
 def number_leaf(actual, expected, options: Options) -> Comparison | None:
-    kinds = (*_DTYPES, *_numpy("number"))
+    kinds = (*_DTYPES, *numpy_kinds("number"))
     if not (isinstance(actual, kinds) and isinstance(expected, kinds)):
         return None
     actual, expected = (
-        x.item() if isinstance(x, _numpy("number")) else x for x in (actual, expected)
+        x.item() if isinstance(x, numpy_kinds("number")) else x
+        for x in (actual, expected)
     )
     rtol, atol = options.tolerances(_dtype_of(actual), _dtype_of(expected))
 
@@ -124,7 +125,7 @@ def number_leaf(actual, expected, options: Options) -> Comparison | None:
                 AssertionError,
                 f"The (d)types do not match: {type(actual)} != {type(expected)}.",
             )
-        if not _near(actual, expected, rtol, atol, options.equal_nan):
+        if not near(actual, expected, rtol, atol, options.equal_nan):
             text = mismatch.numbers(actual, expected, rtol, atol)
             raise MismatchError(AssertionError, text)
 
@@ -135,7 +136,8 @@ def _dtype_of(number):
     return next(d for t, d in _DTYPES.items() if isinstance(number, t))
 
 
-def _near(actual, expected, rtol, atol, equal_nan) -> bool:
+def near(actual, expected, rtol, atol, equal_nan) -> bool:
+    """Closeness of two numbers."""
     if actual == expected:
         return True
     if equal_nan and cmath.isnan(actual) and cmath.isnan(expected):
@@ -144,7 +146,7 @@ def _near(actual, expected, rtol, atol, equal_nan) -> bool:
     return cmath.isfinite(apart) and apart <= atol + rtol * abs(expected)
 
 
-def _numpy(name: str) -> tuple[type, ...]:
+def numpy_kinds(name: str) -> tuple[type, ...]:
     """The class of numpy of that name, where the program uses it."""
     numpy = sys.modules.get("numpy")
     return (getattr(numpy, name),) if hasattr(numpy, name) else ()
@@ -168,9 +170,14 @@ def tensor_leaf(actual, expected, options: Options) -> Comparison | None:
 
 
 def _compare(actual, expected, rtol, atol, options: Options) -> None:
-    _check_attributes(actual, expected, options)
+    check_attributes(actual, expected, options)
     if "meta" in (actual.device.type, expected.device.type):
         return
+    compare_values(*alike(actual, expected), rtol, atol, options.equal_nan)
+
+
+def alike(actual: Tensor, expected: Tensor) -> tuple[Tensor, Tensor]:
+    """The two on one device, of one dtype and layout."""
     if actual.device != expected.device:
         actual, expected = actual.cpu(), expected.cpu()
     if actual.dtype != expected.dtype:
@@ -181,8 +188,15 @@ def _compare(actual, expected, rtol, atol, options: Options) -> None:
         actual, expected = (
             x if x.layout is _C.strided else x.to_dense() for x in (actual, expected)
         )
+    return actual, expected
+
+
+def compare_values(
+    actual: Tensor, expected: Tensor, rtol: float, atol: float, equal_nan: bool
+) -> None:
+    """Raises MismatchError unless two alike tensors' elements are close."""
     for part in parts(actual, expected):
-        _compare_part(part, rtol, atol, options.equal_nan)
+        _compare_part(part, rtol, atol, equal_nan)
 
 
 def _compare_part(part: Part, rtol, atol, equal_nan: bool) -> None:
@@ -199,7 +213,9 @@ def _compare_part(part: Part, rtol, atol, equal_nan: bool) -> None:
     raise MismatchError(AssertionError, text)
 
 
-def _check_attributes(actual, expected, options: Options) -> None:
+def check_attributes(actual, expected, options: Options) -> None:
+    """Raises MismatchError unless shapes and what `options` names are the same."""
+
     def check(name: str, first, second) -> None:
         if first != second:
             raise MismatchError(

@@ -1,0 +1,1 @@
+"""Names of PyTorch's own tests that other libraries' tests derive from."""
