@@ -76,11 +76,56 @@ class Question:
         )
 
 
+class QuestionOfDim:
+    """Overload `int` of a question whose answer is a list: one of its items."""
+
+    namespace = "aten"
+    _overloadname = "int"
+    __module__ = "torch.ops.aten"
+
+    def __init__(self, whole: Question) -> None:
+        self.overloadpacket = whole
+        self.__name__ = f"{whole._name}.int"
+        whole.int = self
+
+    def name(self) -> str:
+        """As in "aten::sym_size.int"."""
+        return f"aten::{self.__name__}"
+
+    def __str__(self) -> str:
+        return f"aten.{self.__name__}"
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return getattr, (self.overloadpacket, "int")
+
+    def __call__(self, /, self_, dim: int):
+        answer = self.overloadpacket(self_)
+        count = len(answer)
+        if not count:
+            raise IndexError(
+                f"Dimension specified as {dim} but tensor has no dimensions"
+            )
+        if not -count <= dim < count:
+            raise IndexError(
+                "Dimension out of range (expected to be in range of "
+                f"[{-count}, {count - 1}], but got {dim})"
+            )
+        return answer[dim]
+
+
 SCALAR = Question("_local_scalar_dense", lambda x: x.item())
 # Asked of a tensor that a program just made of numbers; see `lifted`.
 LIFT = Question("lift_fresh", lambda x: x)
 SIZE = Question("sym_size", lambda x: list(x.shape))
 STRIDE = Question("sym_stride", lambda x: list(x.stride()))
+for _whole in (SIZE, STRIDE):
+    QuestionOfDim(_whole)
 OFFSET = Question("sym_storage_offset", lambda x: x.storage_offset())
 NUMEL = Question("sym_numel", lambda x: x.numel())
 DIM = Question("dim", lambda x: x.dim())

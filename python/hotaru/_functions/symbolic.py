@@ -64,13 +64,17 @@ def sym_constrain_range(size, *, min=None, max=None) -> None:
     """RuntimeError: a number does not lie between the two, both included."""
     low = -(2**63) if min is None else min
     high = 2**63 - 1 if max is None else max
+    if low > high:
+        raise RuntimeError(
+            f"Max must be greater than or equal to min. Got min={low} max={high}"
+        )
     if not low <= size <= high:
         raise RuntimeError(f"Invalid value range for {size} between [{low}, {high}].")
 
 
 def sym_constrain_range_for_size(size, *, min=None, max=None) -> None:
     """The same of a size, which is 0 at least."""
-    if min is not None and max is not None and max <= 2:
+    if max is not None and max <= 2:
         raise RuntimeError(
             f"Max value to constrain_range_for_size must be greater than 2. got: {max}"
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from operator import attrgetter, methodcaller
 
-from . import parts
+from . import checks, parts
 from .definitions import Library
 
 _library: Library | None = None
@@ -110,8 +110,9 @@ _FURTHER = {
 def define(name: str) -> None:
     """Defines the operator of this name, if it is one of these."""
     global _library
-    if name in parts.DEFINED:
-        _DEFINED[name] = parts.DEFINED.pop(name)
+    for module in (checks, parts):
+        if name in module.DEFINED:
+            _DEFINED[name] = module.DEFINED.pop(name)
     if name in parts.FURTHER:
         _FURTHER[name] = parts.FURTHER.pop(name)
     overloads = _FURTHER.pop(name, None)

@@ -28,6 +28,7 @@ from . import _async, _marks
 from ._library import functional as _functional
 from ._library import sparse as _sparse
 from ._library import torch_level as _torch_level
+from ._library import tuples as _tuples
 from ._library import uniques as _uniques
 from ._operators import is_class_namespace, is_overloaded, overload_of, own_class_name
 from .frontend import NotSupportedError
@@ -316,6 +317,9 @@ class Resolver:
             function.args or function.keywords
         ):
             function = function.func
+        repeated = _repeated(function)
+        if repeated:
+            return ("overloads", [self._scripter.function(f) for f in repeated])
         replacement = _elsewhere(function)
         if replacement is not None:
             return ("function", self._scripter.function(replacement))
@@ -406,6 +410,14 @@ def _elsewhere(function):
     if name == "pad_sequence" and module.endswith(".rnn"):
         return _functional.pad_sequence
     return None
+
+
+def _repeated(function) -> tuple:
+    """Counterparts of a function that makes lists of numbers."""
+    module = getattr(function, "__module__", None) or ""
+    if not (_is_ours(function) and module.endswith(".nn.modules.utils")):
+        return ()
+    return _tuples.OVERLOADS.get(getattr(function, "__name__", ""), ())
 
 
 def _named(kind: str, table: dict, value) -> tuple | None:

@@ -97,6 +97,8 @@ LIBRARIES = [
         "transformers",
         "transformers",
         (f"tests/{_EVERY}",),
+        keep=("utils/",),
+        path=(".", "utils"),
         left_out={"tests/quantization/*": "needs packages for CUDA"},
     ),
     Library(

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ._arguments import ntuple
+
+
+def _ntuple(n: int, name: str = "parse") -> Callable:
+    """A function that repeats a scalar n times."""
+
+    def parse(x) -> tuple:
+        return ntuple(x, n)
+
+    parse.__name__ = name
+    return parse
 
 
 def _single(value) -> tuple:
@@ -19,6 +31,21 @@ def _triple(value) -> tuple:
 
 def _quadruple(value) -> tuple:
     return ntuple(value, 4)
+
+
+def _reverse_repeat_tuple(t, n: int) -> tuple:
+    """The items from the last to the first, each n times: `F.pad`'s order."""
+    return tuple(x for x in reversed(t) for _ in range(n))
+
+
+def _list_with_default(out_size, defaults: list[int]) -> list[int]:
+    """Sizes whose None are those of the input; a number stays as it is."""
+    if isinstance(out_size, int):
+        return out_size
+    if len(defaults) <= len(out_size):
+        raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
+    last = defaults[-len(out_size) :]
+    return [d if v is None else v for v, d in zip(out_size, last, strict=False)]
 
 
 def consume_prefix_in_state_dict_if_present(state_dict, prefix: str) -> None:
