@@ -9,6 +9,7 @@ from .._trees import flat as _tree
 from ..autograd._transforms import applied, check_one_rule
 from ..autograd.function import Function, bound_arguments
 from .slices import Given, Inputs
+from .wholes import is_whole
 
 
 class OneCall(Exception):  # noqa: N818
@@ -64,13 +65,12 @@ def _whole(given: tuple, slices: tuple, inputs: Inputs) -> Given | None:
     """Gives the call the whole arguments for their slices; None where a tensor
     is neither of them, and nothing is known of it.
     """
-    wholes, dims = inputs.whole()
+    whole, dims = inputs.whole()
+    arguments, structure = _tree.flatten(whole, is_whole)
     leaves = zip(
-        _tree.flatten(slices)[0],
-        _tree.flatten(wholes)[0],
-        _tree.spread(dims, _tree.flatten(wholes)[1]),
+        _tree.flatten(slices, is_whole)[0], arguments, _tree.spread(dims, structure)
     )
-    known = {id(part): (whole, dim) for part, whole, dim in leaves}
+    known = {id(part): (argument, dim) for part, argument, dim in leaves}
     found = []
     for value in given:
         if isinstance(value, Tensor) and id(value) not in known:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from .. import _C, Tensor, get_rng_state, no_grad, set_rng_state, stack
 from .._trees import flat as _tree
 from ..autograd._transforms import Within
+from . import wholes
 
 _RANDOM = (
     "vmap: called random operation while in randomness error mode. Please "
@@ -39,7 +40,9 @@ def one_size(dims, leaves) -> int:
 
     ValueError: there is none, or they differ.
     """
-    sizes = [leaf.size(dim) for dim, leaf in zip(dims, leaves) if dim is not None]
+    sizes = [
+        wholes.shape_of(leaf)[dim] for dim, leaf in zip(dims, leaves) if dim is not None
+    ]
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over")
     if any(size != sizes[0] for size in sizes):
@@ -81,7 +84,7 @@ class Inputs:
                 "Maybe you forgot to add inputs, or you are trying to vmap "
                 "over a function with no inputs. The latter is unsupported."
             )
-        self._leaves, self._structure = _tree.flatten(args)
+        self._leaves, self._structure = _tree.flatten(args, wholes.is_whole)
         dims = _tree.spread(in_dims, self._structure)
         if dims is None:
             raise ValueError(
@@ -89,19 +92,39 @@ class Inputs:
                 f"`inputs`. in_dims has structure {_tree.flatten(in_dims)[1]} "
                 f"but inputs has structure {self._structure}."
             )
-        for leaf, dim in zip(self._leaves, dims):
+        for i, (leaf, dim) in enumerate(zip(self._leaves, dims)):
+            if isinstance(dim, int) and wholes.is_whole(leaf):
+                self._leaves[i] = leaf = wholes.sized(leaf, dim)
             _check_dim(call, leaf, dim, negative)
         self._dims = dims
+        # Slices of lazy stacks, by their identity.
+        self._lazy: dict[int, object] = {}
         self.size = one_size(self._dims, self._leaves)
 
     def slice(self, index: int) -> tuple:
         """The arguments of one call. Slices are views: writes are seen."""
-        return self._with(lambda leaf, dim: leaf.select(dim, index))
+
+        def cut(leaf, dim: int):
+            if isinstance(leaf, Tensor):
+                return leaf.select(dim, index)
+            part = wholes.one_of(leaf, dim, index)
+            if dim % len(leaf.batch_size) == getattr(leaf, "stack_dim", None):
+                self._lazy[id(part)] = part, type(leaf)
+            return part
+
+        return self._with(cut)
+
+    def lazily(self, column: list):
+        """The class of the lazy stack whose slices the calls gave back, if any."""
+        found = [self._lazy.get(id(part)) for part in column]
+        return found[0][1] if all(found) else None
 
     def stand_in(self) -> tuple:
         """Zeros of a slice's shape, for a dimension of size zero."""
 
-        def zeros(leaf: Tensor, dim: int) -> Tensor:
+        def zeros(leaf, dim: int):
+            if not isinstance(leaf, Tensor):
+                return wholes.stand_in(leaf, dim)
             shape = list(leaf.shape)
             del shape[dim]
             return leaf.new_zeros(shape)
@@ -110,7 +133,9 @@ class Inputs:
 
     def _with(self, cut) -> tuple:
         leaves = [
-            leaf if dim is None else cut(leaf, dim)
+            cut(leaf, dim)
+            if dim is not None
+            else (wholes.shared(leaf) if wholes.is_whole(leaf) else leaf)
             for leaf, dim in zip(self._leaves, self._dims)
         ]
         return _tree.unflatten(leaves, self._structure)
@@ -118,7 +143,7 @@ class Inputs:
     def whole(self) -> tuple[tuple, tuple]:
         """The arguments, and the dimension of each leaf, none negative."""
         dims = [
-            dim if dim is None or dim >= 0 else dim + leaf.dim()
+            dim if dim is None or dim >= 0 else dim + len(wholes.shape_of(leaf))
             for leaf, dim in zip(self._leaves, self._dims)
         ]
         return (
@@ -128,7 +153,12 @@ class Inputs:
 
     def mapped(self) -> list[Tensor]:
         """The tensors that are cut."""
-        return [leaf for leaf, dim in zip(self._leaves, self._dims) if dim is not None]
+        return [
+            tensor
+            for leaf, dim in zip(self._leaves, self._dims)
+            if dim is not None
+            for tensor in wholes.tensors(leaf)
+        ]
 
 
 class Given(NamedTuple):
@@ -153,19 +183,20 @@ def _check_dim(call: str, leaf, dim, negative: bool) -> None:
             f"{call}Got in_dim={dim} for an input but in_dim must be either an "
             "integer dimension or None."
         )
-    if not isinstance(leaf, Tensor):
+    if not isinstance(leaf, Tensor) and not wholes.is_whole(leaf):
         raise ValueError(
             f"{call}Got in_dim={dim} for an input but the input is of type "
             f"{type(leaf)}. We cannot vmap over non-Tensor arguments, please "
             "use None as the respective in_dim"
         )
-    least = -leaf.dim() if negative else 0
-    if not least <= dim < leaf.dim():
+    count = len(wholes.shape_of(leaf))
+    least = -count if negative else 0
+    if not least <= dim < count:
         raise ValueError(
             f"{call}Got in_dim={dim} for some input, but that input is a "
-            f"Tensor of dimensionality {leaf.dim()} so expected in_dim to "
+            f"Tensor of dimensionality {count} so expected in_dim to "
             f"satisfy {least if least or not negative else '-0'} <= in_dim < "
-            f"{leaf.dim()}."
+            f"{count}."
         )
 
 

@@ -79,18 +79,21 @@ def _children(value) -> tuple[list, object]:
     return list(value.values() if isinstance(value, dict) else value), context
 
 
-def flatten(value) -> tuple[list, Structure]:
-    """The leaves of a nest, from left to right, and its structure."""
+def flatten(value, is_leaf=None) -> tuple[list, Structure]:
+    """The leaves of a nest, from left to right, and its structure.
+
+    A node of which `is_leaf` says so is a leaf, too.
+    """
     leaves: list = []
-    return leaves, _gather(value, leaves)
+    return leaves, _gather(value, leaves, is_leaf)
 
 
-def _gather(value, leaves: list) -> Structure:
-    if not _is_node(value):
+def _gather(value, leaves: list, is_leaf) -> Structure:
+    if not _is_node(value) or (is_leaf is not None and is_leaf(value)):
         leaves.append(value)
         return LEAF
     parts, context = _children(value)
-    children = tuple(_gather(child, leaves) for child in parts)
+    children = tuple(_gather(child, leaves, is_leaf) for child in parts)
     keys = tuple(value) if isinstance(value, dict) else ()
     return Structure(type(value), keys, children, context)
 

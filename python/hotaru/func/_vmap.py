@@ -14,14 +14,15 @@ from __future__ import annotations
 import functools
 
 from .. import Tensor, equal
+from .._functorch import wholes
 from .._functorch.function_rules import OneCall, function_call, watching
 from .._functorch.slices import Inputs, check_result, name_of, run_slices, stack_results
 from .._trees import flat as _tree
 
 
-def _join(function, results: list, out_dims, size: int):
+def _join(function, results: list, out_dims, inputs: Inputs):
     """Stacks each leaf of what the calls returned."""
-    flat = [_tree.flatten(result) for result in results]
+    flat = [_tree.flatten(result, wholes.is_whole) for result in results]
     structure = flat[0][1]
     dims = _out_dims(function, results[0], structure, out_dims)
     name = name_of(function)
@@ -31,9 +32,13 @@ def _join(function, results: list, out_dims, size: int):
         if dim is None:
             joined.append(_unmapped(name, column))
             continue
+        if all(map(wholes.is_whole, column)):
+            lazily = inputs.lazily(column)
+            joined.append(wholes.stacked(column, dim, inputs.size, lazily))
+            continue
         for leaf in column:
             check_result(name, leaf)
-        joined.append(stack_results(column, dim, size))
+        joined.append(stack_results(column, dim, inputs.size))
     return _tree.unflatten(joined, structure)
 
 
@@ -66,7 +71,7 @@ def _unmapped(name: str, column: list):
 
 
 def _out_dims(function, result, structure, out_dims) -> list:
-    if isinstance(result, Tensor):
+    if isinstance(result, Tensor) or wholes.is_whole(result):
         if isinstance(out_dims, tuple) and len(out_dims) == 1:
             out_dims = out_dims[0]
         dims = None if _tree._is_node(out_dims) else [out_dims]
@@ -152,7 +157,7 @@ def vmap(
             if given is None:
                 watched = watching(func, inputs)
                 results = run_slices(watched, inputs, randomness, kwargs)
-                return _join(func, results, out_dims, inputs.size)
+                return _join(func, results, out_dims, inputs)
         except OneCall as found:
             given = found.args
         rule, given = given

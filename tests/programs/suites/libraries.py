@@ -87,6 +87,16 @@ LIBRARIES = [
     Library("gpytorch", "gpytorch", (f"test/{_EVERY}",)),
     Library("linear_operator", "linear-operator", (f"test/{_EVERY}",)),
     Library("botorch", "botorch", (f"test/{_EVERY}",)),
+    Library(
+        "torchrl",
+        "torchrl",
+        (f"test/{_EVERY}",),
+        left_out={
+            "test/llm/*": _NET,
+            "test/services/*": "needs Ray",
+            "test/libs/*": "needs simulators",
+        },
+    ),
     Library("captum", "captum", (f"tests/{_EVERY}",)),
     Library("ignite", "pytorch-ignite", (f"tests/ignite/{_EVERY}",)),
     Library("skorch", "skorch", (f"skorch/tests/{_EVERY}",)),
