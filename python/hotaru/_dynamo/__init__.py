@@ -16,6 +16,7 @@ from ..compiler import (
     set_stance,
     substitute_in_graph,
 )
+from ..graphs import _stance
 from ..graphs._compile import OptimizedModule
 from . import config, eval_frame
 from .decorators import (
@@ -49,7 +50,13 @@ __all__ = [
     "maybe_mark_dynamic",
     "optimize",
     "reset",
+    "reset_code_caches",
     "run",
     "set_stance",
     "substitute_in_graph",
 ]
+
+
+def reset_code_caches() -> None:
+    """Forgets the graphs of all functions; the stance stays."""
+    _stance.forget_all()

@@ -1,10 +1,60 @@
-"""Tests that run once more with switches set."""
+"""Tests that run once more with switches set, and backends that count."""
 
 from __future__ import annotations
 
 import functools
 import unittest
 from unittest.mock import patch
+
+from .backends.registry import lookup_backend
+
+
+class CompileCounter:
+    """A backend that counts graphs and the calls in them, and runs them as they
+    are.
+    """
+
+    def __init__(self):
+        self.clear()
+
+    def __call__(self, gm, example_inputs):
+        self.frame_count += 1
+        self.op_count += sum("call" in node.op for node in gm.graph.nodes)
+        return gm.forward
+
+    def clear(self) -> None:
+        """Counts from zero again."""
+        self.frame_count = 0
+        self.op_count = 0
+
+
+class CompileCounterWithBackend(CompileCounter):
+    """As `CompileCounter`, keeps the graphs, and another backend compiles them."""
+
+    def __init__(self, backend: str):
+        self.backend = backend
+        super().__init__()
+
+    def __call__(self, gm, example_inputs):
+        super().__call__(gm, example_inputs)
+        self.graphs.append(gm)
+        return lookup_backend(self.backend)(gm, example_inputs)
+
+    def clear(self) -> None:
+        """Counts from zero again, and drops the graphs."""
+        super().clear()
+        self.graphs = []
+
+
+class EagerAndRecordGraphs:
+    """A backend that keeps the graphs and runs them as they are."""
+
+    def __init__(self):
+        self.graphs = []
+
+    def __call__(self, gm, example_inputs):
+        self.graphs.append(gm)
+        return gm.forward
 
 
 def make_test_cls_with_patches(

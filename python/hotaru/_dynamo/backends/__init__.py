@@ -1,0 +1,3 @@
+"""Backends of `compile` by their names."""
+
+from __future__ import annotations
