@@ -1,6 +1,7 @@
 """Chosen tests of one file under pytest: what came of each, a line at once.
 
     child.py FILE OUT --limit SECONDS (--choose SEED COUNT | --names NAMES)
+                      [--pytest ARGUMENT ...]
 
 Its lines are JSON: {"chosen": [name ...]}, {"begin": name}, {"test": name,
 "outcome": ..., "seconds": ..., "error": ..., "trace": ...} and, where the file
@@ -137,6 +138,7 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--choose", nargs=2)
     parser.add_argument("--names")
+    parser.add_argument("--pytest", action="append", default=[])
     options = parser.parse_args()
     # The library is the installed one, not a module beside this file.
     sys.path[:] = [p for p in sys.path if p != str(Path(__file__).parent)]
@@ -148,6 +150,7 @@ def main() -> int:
         "-pno:cacheprovider",
         "-pno:randomly",
         "-pno:xdist",
+        *options.pytest,
     ]
     with open(options.out, "a", encoding="utf-8") as out:
         recorder = Recorder(options, out)

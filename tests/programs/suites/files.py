@@ -23,6 +23,7 @@ class Side:
     python: str
     env: dict
     limit: float  # seconds of one test
+    arguments: tuple[str, ...] = ()  # of pytest
 
 
 @dataclass
@@ -89,6 +90,7 @@ def _once(side: Side, folder: Path, file: str, how: list, run: Run) -> list:
             how = ["--names", str(names)]
         command = [side.python, str(CHILD), file, str(out), *how]
         command += ["--limit", str(side.limit)]
+        command += [f"--pytest={argument}" for argument in side.arguments]
         with open(err, "w", encoding="utf-8") as sink:
             child = subprocess.Popen(
                 command,

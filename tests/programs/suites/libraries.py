@@ -17,12 +17,16 @@ class Library:
     env: dict = field(default_factory=dict)
     left_out: dict = field(default_factory=dict)  # pattern of files: reason
     checkout: str = ""  # the folder below --sources, if not named as it is
+    installed: bool = False  # the tests are part of the installed package
+    mention: str = ""  # a regular expression; files without it are left out
+    arguments: tuple[str, ...] = ()  # of pytest, beside those of child.py
 
     @property
     def folders(self) -> tuple[str, ...]:
         """Paths taken from the sources: tests, and what configures them."""
         config = ("pyproject.toml", "setup.cfg", "pytest.ini", "conftest.py")
-        tests = dict.fromkeys(pattern.split("*")[0] for pattern in self.tests)
+        heads = [pattern.split("*")[0] for pattern in self.tests]
+        tests = dict.fromkeys(head.rpartition("/")[0] + "/" for head in heads)
         return (*tests, *self.keep, *config)
 
 
@@ -75,7 +79,12 @@ LIBRARIES = [
     ),
     Library("torch-geometric", "torch-geometric", (f"test/{_EVERY}",)),
     Library("e3nn", "e3nn", (f"tests/{_EVERY}", "tests/**/*_test.py")),
-    Library("einops", "einops", (f"einops/tests/{_EVERY}",)),
+    Library(
+        "einops",
+        "einops",
+        (f"einops/tests/{_EVERY}",),
+        env={"EINOPS_TEST_BACKENDS": "numpy,torch"},
+    ),
     Library("timm", "timm", (f"tests/{_EVERY}",)),
     Library(
         "torchvision",
@@ -98,7 +107,12 @@ LIBRARIES = [
         },
     ),
     Library("captum", "captum", (f"tests/{_EVERY}",)),
-    Library("ignite", "pytorch-ignite", (f"tests/ignite/{_EVERY}",)),
+    Library(
+        "ignite",
+        "pytorch-ignite",
+        (f"tests/ignite/{_EVERY}",),
+        keep=("tests/__init__.py",),
+    ),
     Library("skorch", "skorch", (f"skorch/tests/{_EVERY}",)),
     Library("torchdiffeq", "torchdiffeq", ("tests/*_tests.py",)),
     Library("higher", "higher", (f"tests/{_EVERY}",)),
@@ -123,4 +137,32 @@ LIBRARIES = [
     Library("safetensors", "safetensors", (f"bindings/python/tests/{_EVERY}",)),
     Library("sentence-transformers", "sentence-transformers", (f"tests/{_EVERY}",)),
     Library("array-api-compat", "array-api-compat", (f"tests/{_EVERY}",)),
+    Library(
+        "array-api-tests",
+        "array-api-compat",
+        ("array_api_tests/test_*.py",),
+        keep=("array-api/", "reporting.py"),
+        env={"ARRAY_API_TESTS_MODULE": "array_api_compat.torch"},
+        arguments=("--max-examples=20", "--derandomize", "--disable-deadline"),
+    ),
+    Library("stable-baselines3", "stable-baselines3", (f"tests/{_EVERY}",)),
+    Library("tianshou", "tianshou", (f"test/{_EVERY}",)),
+    Library(
+        "scipy",
+        "scipy",
+        (f"scipy/{_EVERY}",),
+        env={"SCIPY_ARRAY_API": '["torch"]'},
+        installed=True,
+        mention=r"\bxp\b",
+        arguments=("-ktorch",),
+    ),
+    Library(
+        "scikit-learn",
+        "scikit-learn",
+        (f"sklearn/{_EVERY}",),
+        env={"SCIPY_ARRAY_API": "1"},
+        installed=True,
+        mention="torch|yield_namespace_device",
+        arguments=("-ktorch",),
+    ),
 ]

@@ -6,8 +6,10 @@ Only the tests are taken, so that what they import is the installed package.
 from __future__ import annotations
 
 import fnmatch
+import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
 from pathlib import Path
@@ -33,8 +35,15 @@ def _sdist(library: Library, options, scratch: Path) -> Path | None:
         return None
     wanted = f"{library.package}=={version.stdout.strip()}"
     command = [options.oracle, "-m", "pip", "download", "--quiet", "--no-deps"]
-    command += ["--no-binary", ":all:", "--dest", str(scratch), wanted]
-    subprocess.run(command, capture_output=True, timeout=600)
+    # The library alone comes as sources: what builds it stays a wheel.
+    command += ["--no-binary", library.package, "--dest", str(scratch), wanted]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        told = done.stderr.strip().splitlines()[-1:] if done.returncode else []
+    except subprocess.TimeoutExpired:
+        told = ["pip took more than 600 s"]
+    if told:
+        print(f"no sdist of {wanted}: {told[0]}", file=sys.stderr)
     for archive in scratch.glob("*.tar.gz"):
         with tarfile.open(archive) as packed:
             packed.extractall(scratch, filter="data")
@@ -47,15 +56,18 @@ def _copy(library: Library, source: Path, target: Path) -> None:
         if path.is_dir():
             shutil.copytree(path, target / name, dirs_exist_ok=True)
         elif path.is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target / name)
 
 
 def files_of(library: Library, folder: Path) -> list[str]:
     """The files of tests that are run."""
+    mention = re.compile(library.mention)
     found = {
         path.relative_to(folder).as_posix()
         for pattern in library.tests
         for path in folder.glob(pattern)
+        if not library.mention or mention.search(path.read_text(encoding="utf-8"))
     }
     return sorted(
         name
@@ -64,8 +76,20 @@ def files_of(library: Library, folder: Path) -> list[str]:
     )
 
 
+def root(library: Library, folder: Path, python: str) -> Path:
+    """Where `python` runs the tests: `folder`, or where its packages lie."""
+    if not library.installed:
+        return folder
+    asked = "import sysconfig; print(sysconfig.get_path('platlib'))"
+    done = subprocess.run([python, "-c", asked], capture_output=True, text=True)
+    return Path(done.stdout.strip())
+
+
 def fetched(library: Library, options) -> Path | None:
     """The folder of a library's tests; None where none can be had."""
+    if library.installed:
+        folder = root(library, Path(), options.oracle)
+        return folder if files_of(library, folder) else None
     target = Path(options.cache).resolve() / "sources" / library.name
     if not files_of(library, target):
         target.mkdir(parents=True, exist_ok=True)
