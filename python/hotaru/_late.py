@@ -88,6 +88,7 @@ LENT = {
     "Value": "jit._ir:Value",
     "parse_ir": "jit._ir:parse_ir",
     "_create_function_from_graph": "jit._ir.program:create_function_from_graph",
+    "passes": "jit._passes.names:NAMES",
     "_jit_pass_canonicalize": "jit._ir.passes:canonicalize",
     "_jit_pass_inline": "jit._ir.passes:inline",
     "_jit_pass_lint": "jit._ir.passes:lint",

@@ -157,7 +157,7 @@ def attribute(name: str):
         from .functions import place as place_of
 
         return vars(_C).setdefault(name, place_of(name[1:]))
-    questions = lent("questions")
-    if name in questions:
-        return vars(_C).setdefault(name, questions[name])
+    for table in ("questions", "passes"):
+        if name in lent(table):
+            return vars(_C).setdefault(name, lent(table)[name])
     raise no_attribute(_C.__name__, name)

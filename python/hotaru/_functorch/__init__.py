@@ -6,4 +6,16 @@ from .._own_names import part
 
 
 def __getattr__(name: str):
-    return part(__name__, name, ("config", "deprecated", "make_functional", "vmap"))
+    return part(
+        __name__,
+        name,
+        (
+            "aot_autograd",
+            "compilers",
+            "config",
+            "deprecated",
+            "make_functional",
+            "partitioners",
+            "vmap",
+        ),
+    )

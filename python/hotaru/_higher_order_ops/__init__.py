@@ -13,14 +13,18 @@ from .._own_names import no_attribute
 from ._base import HigherOrderOperator
 from .associative_scan import associative_scan
 from .cond import cond
+from .invoke_quant import InvokeQuant, invoke_quant, invoke_quant_packed
 from .map import map
 from .scan import scan
 from .while_loop import while_loop
 from .wrap import wrap_with_autocast, wrap_with_set_grad_enabled
 
 __all__ = [
+    "InvokeQuant",
     "associative_scan",
     "cond",
+    "invoke_quant",
+    "invoke_quant_packed",
     "map",
     "scan",
     "while_loop",
@@ -31,7 +35,6 @@ __all__ = [
 # Names that PyTorch has here beside those.
 _MISSING = {
     "BaseHOP",
-    "InvokeQuant",
     "_foreach_map",
     "aoti_call_delegate",
     "auto_functionalized",
@@ -47,8 +50,6 @@ _MISSING = {
     "inductor_compiled_code",
     "inline_asm_elementwise",
     "invoke_leaf_function",
-    "invoke_quant",
-    "invoke_quant_packed",
     "invoke_subgraph",
     "local_map_hop",
     "out_dtype",

@@ -78,7 +78,11 @@ class TensorType(Type):
             parts.append(f"requires_grad={int(known.requires_grad)}")
         if known.device is not None:
             parts.append(f"device={known.device}")
-        return f"{known.scalar_type or 'Tensor'}({', '.join(parts)})"
+        name = known.scalar_type or "Tensor"
+        if known.sizes is None:
+            name = f"{known.scalar_type or ''}Tensor"
+            return f"{name}({', '.join(parts)})" if parts else name
+        return f"{name}({', '.join(parts)})"
 
     @property
     def annotation_str(self) -> str:

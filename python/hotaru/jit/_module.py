@@ -7,6 +7,7 @@ import io
 import os
 import sys
 import types
+import weakref
 
 from .. import _C
 from .._late import lent
@@ -212,7 +213,7 @@ class RecursiveScriptModule(ScriptModule):
     @property
     def graph(self) -> _C.Graph:
         """Forward as a graph, with calls as calls."""
-        return self._c.method("forward").graph
+        return _shown_graph(self, self._c.method("forward"))
 
     @property
     def inlined_graph(self) -> _C.Graph:
@@ -677,11 +678,25 @@ def _graph_of(function, inlined: bool = False):
     return graph_of(function, inlined)
 
 
+def _shown_graph(owner, function):
+    """The graph of a function or module: one object as long as somebody has it
+    or a pass has changed it.
+    """
+    held = vars(owner).get("_shown_graph")
+    graph = held() if isinstance(held, weakref.ref) else held
+    if graph is None:
+        graph = _graph_of(function)
+        graph._owner = weakref.ref(owner)
+        vars(owner)["_shown_graph"] = weakref.ref(graph)
+    return graph
+
+
 for _callable in (_C.ScriptFunction, _C.ScriptMethod):
     _callable.graph = property(_graph_of)
     _callable.schema = property(_schema_of(_callable.schema))
     _callable.inlined_graph = property(lambda self: _graph_of(self, True))
     _callable.graph_for = _graph_for
+_C.ScriptFunction.graph = property(lambda self: _shown_graph(self, self))
 _C.ScriptFunction.save = RecursiveScriptModule.save
 _C.ScriptFunction.save_to_buffer = RecursiveScriptModule.save_to_buffer
 _native_module.extend()

@@ -25,6 +25,7 @@ class Graph:
         self._count = 0
         self._read_only = False
         self._program = None  # the function that it describes
+        self._owner = None  # whose graph it is, held weakly
         self._top = Block(self)
 
     def _number(self) -> int:
@@ -38,6 +39,15 @@ class Graph:
                 "changed; change a copy() of it"
             )
         self._program = None
+
+    def _described(self) -> None:
+        """Follows changes that leave the meaning: whose graph it is shows it
+        from now on.
+        """
+        self._program = None
+        owner = self._owner() if self._owner is not None else None
+        if owner is not None:
+            vars(owner)["_shown_graph"] = self
 
     def _become(self, other: Graph) -> None:
         """Takes the other's nodes, which has no use then."""

@@ -41,4 +41,8 @@ def inline(graph: Graph) -> None:
             "_jit_pass_inline: a graph that was changed or read from text does "
             "not say what it calls; inline it before changing it"
         )
-    graph._become(graph_of(graph._program, inlined=True))
+    program = graph._program
+    graph._become(graph_of(program, inlined=True))
+    graph._described()
+    if graph._owner is None:
+        graph._program = program

@@ -62,8 +62,10 @@ class Value:
         return self._type
 
     def setType(self, type: Type) -> Value:
-        """Says what kind of value it is."""
-        self._node._block._graph._changed()
+        """Says what kind of value it is, also in a compiled program's graph:
+        the program does the same.
+        """
+        self._node._block._graph._described()
         self._type = type
         return self
 

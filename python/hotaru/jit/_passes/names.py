@@ -1,0 +1,114 @@
+"""Names that `torch._C` has of passes and of what they ask."""
+
+from __future__ import annotations
+
+from ..._types import TensorType
+from .clean import dead_code, twice
+from .facts import ALL, Facts, erase
+from .fold import constants
+from .peephole import list_idioms, peephole
+from .refining import integers
+from .rewriting import rewriting
+
+_SWITCHES = {"symbolic_shapes_test_mode": False}
+
+
+def _erased(graph) -> None:
+    """Forgets dtypes, sizes, strides and devices of a graph's tensors."""
+    with rewriting(graph):
+        erase(graph)
+
+
+def _carried(graph, kinds, ranks: bool = False) -> None:
+    with rewriting(graph):
+        Facts(graph, kinds, ranks)
+
+
+def _sizes(graph) -> None:
+    """Carries sizes from the parameters' types to the results."""
+    _carried(graph, ("sizes",))
+
+
+def _dtypes(graph) -> bool:
+    """Carries dtypes from the parameters' types to the results."""
+    _carried(graph, ("scalar_type",))
+    return True
+
+
+def _devices(graph) -> bool:
+    """Carries devices from the parameters' types to the results."""
+    _carried(graph, ("device",))
+    return True
+
+
+def _with_examples(graph, examples, ranks: bool) -> None:
+    values = list(graph.inputs())
+    if len(values) != len(examples):
+        raise RuntimeError(
+            f"the graph has {len(values)} parameters, but there are "
+            f"{len(examples)} examples"
+        )
+    for value, example in zip(values, examples):
+        if isinstance(value.type(), TensorType) and hasattr(example, "dtype"):
+            known = TensorType.create_from_tensor(example)._known
+            if ranks:
+                sizes = (None,) * len(known.sizes)
+                known = known._replace(sizes=sizes, strides=None)
+            value._type = TensorType(known)
+
+
+def _complete(graph, inputs, with_grad: bool = False) -> None:
+    """Carries all that examples tell to the results.
+
+    Args:
+        graph: changed.
+        inputs: an example for each parameter.
+        with_grad: as in PyTorch; gradients are not followed.
+    """
+    with rewriting(graph):
+        erase(graph)
+        _with_examples(graph, tuple(inputs), ranks=False)
+        Facts(graph, ALL)
+
+
+def _propagated(graph, inputs, with_grad: bool = False):
+    """A copy of the graph, with dtypes, devices and numbers of dimensions.
+
+    Args:
+        graph: stays as it is.
+        inputs: an example for each parameter.
+        with_grad: as in PyTorch; gradients are not followed.
+    """
+    out = graph.copy()
+    erase(out)
+    _with_examples(out, tuple(inputs), ranks=True)
+    Facts(out, ALL, ranks=True)
+    return out
+
+
+def _test_mode() -> bool:
+    """Reads what `_jit_set_symbolic_shapes_test_mode` has set."""
+    return _SWITCHES["symbolic_shapes_test_mode"]
+
+
+def _set_test_mode(enabled: bool) -> None:
+    """Keeps a switch of PyTorch's tests: sizes are carried either way."""
+    _SWITCHES["symbolic_shapes_test_mode"] = bool(enabled)
+
+
+NAMES = {
+    "_jit_pass_complete_shape_analysis": _complete,
+    "_jit_pass_constant_propagation": constants,
+    "_jit_pass_cse": twice,
+    "_jit_pass_dce": dead_code,
+    "_jit_pass_erase_shape_information": _erased,
+    "_jit_pass_peephole": peephole,
+    "_jit_pass_peephole_list_idioms": list_idioms,
+    "_jit_pass_propagate_device": _devices,
+    "_jit_pass_propagate_dtype": _dtypes,
+    "_jit_pass_propagate_shapes_on_graph": _sizes,
+    "_jit_pass_refine_integer_values": integers,
+    "_jit_set_symbolic_shapes_test_mode": _set_test_mode,
+    "_jit_symbolic_shapes_test_mode_enabled": _test_mode,
+    "_propagate_shapes": _propagated,
+}
