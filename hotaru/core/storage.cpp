@@ -5,8 +5,28 @@
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/inference/inference.h"
+#include "hotaru/core/memory_watch.h"
 
 namespace hotaru {
+namespace detail {
+
+constinit std::atomic<MemoryWatch> memory_watch{nullptr};
+
+}  // namespace detail
+
+namespace {
+
+int64_t signed_size(size_t nbytes) {
+  return static_cast<int64_t>(nbytes);
+}
+
+void* taken(Allocator& allocator, size_t nbytes, Device device) {
+  void* data = allocator.allocate(nbytes);
+  detail::tell_memory(data, signed_size(nbytes), device);
+  return data;
+}
+
+}  // namespace
 
 void Allocator::copy(void* to, const void* from, size_t nbytes) {
   std::memcpy(to, from, nbytes);
@@ -14,7 +34,7 @@ void Allocator::copy(void* to, const void* from, size_t nbytes) {
 
 Storage::Storage(Allocator& allocator, size_t nbytes, Device device,
                  bool deferred)
-    : data_(deferred ? nullptr : allocator.allocate(nbytes)),
+    : data_(deferred ? nullptr : taken(allocator, nbytes, device)),
       nbytes_(nbytes),
       device_(device),
       version_(first_version()),
@@ -36,15 +56,19 @@ Storage::~Storage() {
 
 void Storage::free() noexcept {
   void* data = data_.load(std::memory_order_relaxed);
-  if (allocator_ && data) allocator_->deallocate(data, nbytes_, uses());
+  if (!allocator_ || !data) return;
+  detail::tell_memory(data, -signed_size(nbytes_), device_);
+  allocator_->deallocate(data, nbytes_, uses());
 }
 
 void* Storage::allocate_now() const {
   void* made = allocator_->allocate(nbytes_);
   void* data = nullptr;
   // Two threads that read the same memory may come here at once.
-  if (data_.compare_exchange_strong(data, made, std::memory_order_acq_rel))
+  if (data_.compare_exchange_strong(data, made, std::memory_order_acq_rel)) {
+    detail::tell_memory(made, signed_size(nbytes_), device_);
     return made;
+  }
   allocator_->deallocate(made, nbytes_, nullptr);
   return data;
 }
@@ -52,7 +76,7 @@ void* Storage::allocate_now() const {
 void Storage::resize(size_t nbytes) {
   HOTARU_CHECK(resizable(), "Trying to resize storage that is not resizable");
   wait();
-  void* grown = allocator_->allocate(nbytes);
+  void* grown = taken(*allocator_, nbytes, device_);
   if (const size_t kept = std::min(nbytes, nbytes_); kept > 0)
     allocator_->copy(grown, data(), kept);
   free();
@@ -65,20 +89,24 @@ namespace {
 
 /// Memory that a storage left, and what keeps the memory it went to.
 struct Former : RefCounted {
-  Former(Allocator* allocator, void* data, size_t nbytes,
+  Former(Allocator* allocator, void* data, size_t nbytes, Device device,
          Ref<RefCounted> old_owner, Ref<RefCounted> owner)
       : allocator(allocator),
         data(data),
         nbytes(nbytes),
+        device(device),
         old_owner(std::move(old_owner)),
         owner(std::move(owner)) {}
   ~Former() override {
-    if (allocator && data) allocator->deallocate(data, nbytes, nullptr);
+    if (!allocator || !data) return;
+    detail::tell_memory(data, -signed_size(nbytes), device);
+    allocator->deallocate(data, nbytes, nullptr);
   }
 
   Allocator* allocator;
   void* data;
   size_t nbytes;
+  Device device;
   Ref<RefCounted> old_owner, owner;
 };
 
@@ -88,7 +116,7 @@ void Storage::move(void* data, Ref<RefCounted> owner) {
   expose();
   if (nbytes_ > 0) std::memcpy(data, this->data(), nbytes_);
   if (lent_.load(std::memory_order_relaxed)) {
-    owner = make_ref<Former>(allocator_, data_.load(), nbytes_,
+    owner = make_ref<Former>(allocator_, data_.load(), nbytes_, device_,
                              std::move(owner_), std::move(owner));
     allocator_ = nullptr;
   }

@@ -10,6 +10,7 @@
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/shape/view_grad.h"
 #include "hotaru/ops/sparse/sum.h"
+#include "hotaru/runtime/profiler.h"
 
 namespace hotaru::autograd {
 namespace {
@@ -116,7 +117,13 @@ Tensors CopySlices::apply(Tensors grads) {
   const Tensor memory =
       zeros(Dims{map_.extent(dtype)}, {dtype, grads[0].device()});
   copy_(at(memory, map_.base), grads[0]);
-  Tensors out = writer_->apply({clone(at(memory, map_.view))});
+  const auto write = [&] {
+    const Tensor grad = clone(at(memory, map_.view));
+    const hotaru::detail::NodeScope scope(writer_->name(), writer_->sequence(),
+                                          false);
+    return writer_->apply({grad});
+  };
+  Tensors out = write();
   out.resize(std::max(out.size(), slot_ + 1));
   const Tensor target = at(memory, map_.view);
   if (out[slot_].defined())

@@ -1,6 +1,8 @@
 #include "hotaru/engine/pass.h"
 
 #include <atomic>
+#include <limits>
+#include <optional>
 
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
@@ -10,10 +12,14 @@
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/sparse/sum.h"
+#include "hotaru/runtime/profiler.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru::autograd {
 namespace {
+
+/// Number of what comes as soon as it can, as a leaf's.
+constexpr uint64_t kAtOnce = std::numeric_limits<uint64_t>::max();
 
 std::atomic<int64_t> next_id{0};
 thread_local Pass* current_pass = nullptr;
@@ -125,9 +131,7 @@ Tensors Pass::run() {
   count_dependencies();
   if (!captures_.empty()) mark_needed();
   const GradMode mode(options_.create_graph);
-  for (auto& [edge, grad] : roots_)
-    deliver(edge, std::move(grad), *edge.node, edge.index);
-  for (auto& [edge, grad] : roots_) make_ready(edge.node.get());
+  begin();
   while (!ready_.empty()) {
     const Ref<Node> node = ready_.top();
     ready_.pop();
@@ -135,6 +139,19 @@ Tensors Pass::run() {
   }
   run_callbacks();
   return std::move(captured_);
+}
+
+void Pass::begin() {
+  static const std::string name = "torch::autograd::GraphRoot";
+  // PyTorch's profiles show it where there are several.
+  std::optional<hotaru::detail::NodeScope> turn, own;
+  if (roots_.size() > 1) {
+    turn.emplace(name, kAtOnce, true);
+    own.emplace(name, kAtOnce, false);
+  }
+  for (auto& [edge, grad] : roots_)
+    deliver(edge, std::move(grad), *edge.node, edge.index);
+  for (auto& [edge, grad] : roots_) make_ready(edge.node.get());
 }
 
 // A callback may add others.
@@ -213,7 +230,9 @@ void Pass::visit(const Ref<Node>& node) {
   running_ = node.get();
   State& state = states_[node.get()];
   Tensors inputs;
+  std::optional<hotaru::detail::NodeScope> turn;
   if (state.needed) {
+    turn.emplace(node->name(), node->sequence(), true);
     Tensors grads = std::move(state.grads);
     if (options_.input_hooks || !targets_.contains(node.get()))
       node->run_tensor_hooks(grads);
@@ -241,6 +260,7 @@ Tensors Pass::evaluate(Node& node, Tensors grads) {
   Tensors inputs;
   node.set_keeps_saved(options_.retain_graph);
   try {
+    const hotaru::detail::NodeScope scope(node.name(), node.sequence(), false);
     inputs = node.apply(std::move(grads));
     inputs.resize(node.edges().size());
     if (anomaly_enabled() && anomaly_checks_nan()) check_nan(node, inputs);

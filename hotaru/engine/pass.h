@@ -58,6 +58,7 @@ class Pass {
   void collect(Node& node, const Tensors& grads);
   bool leads_on(Node& node) const;
   bool wanted(Node* node) const;
+  void begin();
   void run_callbacks();
 
   const int64_t id_;

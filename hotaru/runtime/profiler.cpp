@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/memory_watch.h"
 #include "hotaru/core/mutex.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/operand.h"
@@ -23,11 +24,19 @@ constinit Mutex mutex;
 // Guarded by the mutex.
 struct Recording {
   std::vector<CallRecord> calls;
+  std::vector<NodeRecord> nodes;
   // Made by the first call that it times.
   std::shared_ptr<DeviceTimer> timer;
 };
 Recording& recording() {
   static auto& all = *new Recording;  // outlives all threads
+  return all;
+}
+
+// Storages may be told of while the other one is held.
+constinit Mutex memory_mutex;
+std::vector<MemoryRecord>& memory_records() {
+  static auto& all = *new std::vector<MemoryRecord>;
   return all;
 }
 
@@ -50,6 +59,20 @@ std::shared_ptr<DeviceTimer> current_timer() {
   return recording().timer;
 }
 
+void note_memory(const void* data, int64_t nbytes, Device device) {
+  const MemoryRecord record{gettid(), now(), data, nbytes, device};
+  const std::lock_guard lock(memory_mutex);
+  // The profile may have ended since the watch was looked at.
+  if (detail::memory_watch.load(std::memory_order_relaxed))
+    memory_records().push_back(record);
+}
+
+std::vector<MemoryRecord> end_memory() {
+  const std::lock_guard lock(memory_mutex);
+  detail::memory_watch = nullptr;
+  return std::exchange(memory_records(), {});
+}
+
 }  // namespace
 
 void start_profiling(ProfileOptions options) {
@@ -58,6 +81,7 @@ void start_profiling(ProfileOptions options) {
   recording() = {};
   with_shapes = options.shapes;
   with_devices = options.devices;
+  if (options.memory) detail::memory_watch = note_memory;
   running = true;
   detail::watchers.fetch_add(1);
 }
@@ -71,18 +95,20 @@ void synchronize_profiled() {
   if (const auto timer = current_timer()) timer->synchronize();
 }
 
-std::vector<CallRecord> stop_profiling(DeviceProfile* devices) {
+Profile stop_profiling() {
+  Profile out;
   Recording found;
   {
     const std::lock_guard lock(mutex);
     HOTARU_CHECK(running.exchange(false), "the profiler is not running");
     detail::watchers.fetch_sub(1);
     found = std::exchange(recording(), {});
+    out.memory = end_memory();
   }
-  DeviceProfile known;
-  if (found.timer) known = found.timer->finish();
-  if (devices) *devices = std::move(known);
-  return std::move(found.calls);
+  if (found.timer) out.devices = found.timer->finish();
+  out.calls = std::move(found.calls);
+  out.nodes = std::move(found.nodes);
+  return out;
 }
 
 namespace detail {
@@ -117,6 +143,17 @@ void end_record(CallRecord record) {
   record.duration = now() - record.start;
   const std::lock_guard lock(mutex);
   if (running) recording().calls.push_back(std::move(record));
+}
+
+int64_t profiled_now() {
+  return now();
+}
+
+void end_node(NodeRecord record) {
+  record.thread = gettid();
+  record.duration = now() - record.start;
+  const std::lock_guard lock(mutex);
+  if (running) recording().nodes.push_back(std::move(record));
 }
 
 }  // namespace detail

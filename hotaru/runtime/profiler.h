@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "hotaru/core/shape.h"
@@ -25,9 +26,39 @@ struct CallRecord {
   Ref<CallWork> work;
 };
 
-/// Wishes of a profile beside the calls.
+/// A node of a backward pass that ran.
+struct NodeRecord {
+  std::string name;
+  /// The whole of its turn: hooks, and gradients that are passed on; without,
+  /// what it computes alone.
+  bool turn;
+  /// See Node::sequence().
+  uint64_t sequence;
+  int64_t thread;
+  int64_t start, duration;
+};
+
+/// A block of memory that a storage took, or gave back: `nbytes` is negative.
+struct MemoryRecord {
+  int64_t thread, time;
+  const void* data;
+  int64_t nbytes;
+  Device device;
+};
+
+/// Contents of a recording, each in order of the end.
+struct Profile {
+  std::vector<CallRecord> calls;
+  std::vector<NodeRecord> nodes;
+  std::vector<MemoryRecord> memory;
+  /// Work of devices that is none of a call's.
+  DeviceProfile devices;
+};
+
+/// Wishes of a profile beside the calls and nodes.
 struct ProfileOptions {
   bool shapes = false;
+  bool memory = false;
   /// The times of devices.
   bool devices = false;
 };
@@ -40,10 +71,9 @@ void profile_devices(bool wanted);
 /// Waits for the streams of devices that were timed; throws the first of their
 /// errors.
 void synchronize_profiled();
-/// Stops and gives what ran since, in order of the end. Queued calls that
-/// have not run yet are left out: synchronize first. Waits for what is timed on
-/// devices; `devices` gets what is known of them beside the calls.
-std::vector<CallRecord> stop_profiling(DeviceProfile* devices = nullptr);
+/// Stops and gives what ran since. Queued calls that have not run yet are left
+/// out: synchronize first. Waits for what is timed on devices.
+Profile stop_profiling();
 
 namespace detail {
 
@@ -53,6 +83,32 @@ bool profiling();
 void run_recorded(const KernelCall& call, DeviceType type, int64_t stream);
 /// The call has ended.
 void end_record(CallRecord record);
+/// When it is, if a profiler runs; 0 otherwise.
+int64_t profiled_now();
+/// Ends what began at record.start; the rest of the time is filled in.
+void end_node(NodeRecord record);
+
+/// Records a node that runs for a scope, if a profiler does.
+class NodeScope {
+ public:
+  NodeScope(const std::string& name, uint64_t sequence, bool turn)
+      : name_(name),
+        sequence_(sequence),
+        turn_(turn),
+        start_(profiling() ? profiled_now() : 0) {}
+  ~NodeScope() {
+    if (start_ != 0) [[unlikely]]
+      end_node({name_, turn_, sequence_, 0, start_, 0});
+  }
+  NodeScope(const NodeScope&) = delete;
+  NodeScope& operator=(const NodeScope&) = delete;
+
+ private:
+  const std::string& name_;
+  uint64_t sequence_;
+  bool turn_;
+  int64_t start_;
+};
 
 }  // namespace detail
 

@@ -180,11 +180,29 @@ nb::list work_list(const std::vector<DeviceWork>& works) {
   return out;
 }
 
-/// Calls, and what is known of devices beside them.
+nb::list node_list(const std::vector<NodeRecord>& nodes) {
+  nb::list out;
+  for (const NodeRecord& node : nodes)
+    out.append(nb::make_tuple(node.name, node.turn, node.sequence, node.thread,
+                              node.start, node.duration));
+  return out;
+}
+
+nb::list memory_list(const std::vector<MemoryRecord>& memory) {
+  nb::list out;
+  for (const MemoryRecord& block : memory)
+    out.append(nb::make_tuple(
+        block.thread, block.time, reinterpret_cast<uintptr_t>(block.data),
+        block.nbytes, block.device.type == DeviceType::kCPU,
+        block.device.index));
+  return out;
+}
+
+/// Calls, nodes of backward passes, memory, and what is known of devices.
 nb::tuple profile_records() {
   nb::list out;
-  DeviceProfile devices;
-  for (const CallRecord& record : stop_profiling(&devices)) {
+  const Profile found = stop_profiling();
+  for (const CallRecord& record : found.calls) {
     nb::list shapes;
     for (const Dims& shape : record.shapes) shapes.append(size_object(shape));
     out.append(nb::make_tuple(
@@ -192,8 +210,9 @@ nb::tuple profile_records() {
         record.duration, shapes,
         record.work ? work_list(record.work->parts) : nb::list()));
   }
-  return nb::make_tuple(out, work_list(devices.others), devices.lost,
-                        devices.complaint);
+  return nb::make_tuple(out, node_list(found.nodes), memory_list(found.memory),
+                        work_list(found.devices.others), found.devices.lost,
+                        found.devices.complaint);
 }
 
 }  // namespace
@@ -204,10 +223,12 @@ void init_stream(nb::module_& m) {
   init_stream_class(m);
   m.def(
       "_start_profiling",
-      [](bool shapes, bool devices) {
-        start_profiling({shapes, devices});
+      [](bool shapes, bool devices, bool memory) {
+        start_profiling(
+            {.shapes = shapes, .memory = memory, .devices = devices});
       },
-      nb::arg("shapes") = false, nb::arg("devices") = false);
+      nb::arg("shapes") = false, nb::arg("devices") = false,
+      nb::arg("memory") = false);
   m.def("_profile_devices", &profile_devices, nb::arg("wanted"));
   m.def("_synchronize_profiled", &synchronize_profiled);
   m.def("_stop_profiling", &profile_records);

@@ -99,8 +99,8 @@ class profile:  # noqa: N801
         record_shapes: keep the shapes of operands and inputs.
         with_stack: keep the callers of operators and ranges.
         with_flops: count operations of some operators, see there.
-        profile_memory, with_modules: a warning, as nothing of that is
-            recorded.
+        profile_memory: tell events of the memory that they take and give back.
+        with_modules: a warning, as nothing of that is recorded.
         use_device: "cuda" records the times of its devices, too; what is not
             there is a warning.
         use_cuda: the older way to say so.

@@ -6,10 +6,10 @@
     prof.export_chrome_trace("trace.json")   # open it at ui.perfetto.dev
 
 Kernel calls are all that go through the door ("exp"). Operators are those that
-Python calls ("aten::exp"); what operators and backward passes call of each
-other shows by its kernels alone. Queued streams appear as rows of their own, so
-that a trace shows what overlapped; so do the streams of CUDA devices, with the
-times of the devices.
+Python calls ("aten::exp") with what PyTorch's call of each other; backward
+passes show by their nodes ("ExpBackward0") and kernels. Queued streams appear
+as rows of their own, so that a trace shows what overlapped; so do the streams
+of CUDA devices, with the times of the devices.
 """
 
 from __future__ import annotations

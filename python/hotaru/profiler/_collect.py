@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from ._device_type import DeviceType
 from ._events import EventList, FunctionEvent, new_id
+from ._memory import share
+from ._records import MemoryRecord
+from ._session import Found
 
+# The turn of a backward node begins with this.
+_TURN = "autograd::engine::evaluate_function: "
+# Number of a node that comes as soon as it can: a leaf's.
+_AT_ONCE = 2**64 - 1
+# Scope of what is computed backward, in PyTorch's numbers.
+_BACKWARD = 1
 # Name of flows of events from the host to the device.
 _TO_DEVICE = 2
 
 
 def events_of(
-    calls: list,
-    others: list,
-    noted: list[FunctionEvent],
-    origin: int,
-    device: str | None,
-    cpu: bool,
+    found: Found, memory: list[MemoryRecord], device: str | None, cpu: bool
 ) -> EventList:
     """The events of a recording, by start.
 
     Args:
-        calls, others: what `_C._stop_profiling` gives.
-        noted: operators and ranges, of times since `origin`.
-        origin: when times are 0, in nanoseconds of the clock of `calls`.
+        memory: what of it is of blocks whose begin is known.
         device: of which kind the devices are; None: what there is of them.
         cpu: keep the host's events, too.
     """
-    events, launched = EventList(noted), []
-    for name, stream, thread, start, duration, shapes, works in calls:
+    origin = found.origin
+    events, launched = EventList(found.noted), []
+    events += [_of_node(origin, *node) for node in found.nodes]
+    for name, stream, thread, start, duration, shapes, works in found.calls:
         collective = name.startswith("c10d::")
         if collective:
             name, shapes = _as_pytorch(name, shapes)
@@ -47,11 +51,14 @@ def events_of(
     events._populate_cpu_children()
     for call, work in launched:
         _link(call, work)
+    if memory:
+        events += share(events, memory)
+        events.sort(key=_by_start)
     if not cpu:
         events.clear()
-    if launched or others:
+    if launched or found.others:
         events += [work for _, work in launched]
-        events += [_of_device(origin, None, *work) for work in others]
+        events += [_of_device(origin, None, *work) for work in found.others]
         events.sort(key=_by_start)
         device = "cuda"
     for event in events:
@@ -62,6 +69,27 @@ def events_of(
 
 def _by_start(event: FunctionEvent) -> tuple[float, float]:
     return event.start, -event.duration
+
+
+def _of_node(
+    origin: int,
+    name: str,
+    turn: bool,
+    sequence: int,
+    thread: int,
+    start: int,
+    duration: int,
+) -> FunctionEvent:
+    return FunctionEvent(
+        new_id(),
+        _TURN + name if turn else name,
+        thread,
+        (start - origin) / 1e3,
+        (start - origin + duration) / 1e3,
+        kind="node",
+        sequence_nr=-1 if sequence == _AT_ONCE else sequence,
+        scope=0 if turn else _BACKWARD,
+    )
 
 
 def _of_device(
@@ -104,13 +132,13 @@ def _as_pytorch(name: str, shapes: list) -> tuple[str, list]:
 
 
 def _link(call: FunctionEvent, work: FunctionEvent) -> None:
-    """Tells the innermost operator of its kernel.
+    """Tells the innermost operator or node of its kernel.
 
-    A call that no operator of Python made has it itself. What the same launch
+    A call that none of them made has it itself. What the same launch
     had done has one number: CUPTI's, or one of ours.
     """
     owner: FunctionEvent | None = call
-    while owner is not None and owner.kind != "operator":
+    while owner is not None and owner.kind not in ("operator", "node"):
         owner = owner.cpu_parent
     owner = owner or call
     owner.append_kernel(work.name, work.device_index, work.duration)

@@ -9,7 +9,7 @@ import itertools
 
 from .._extension.new_file import new_file
 from ._device_type import DeviceType
-from ._records import Interval, Kernel
+from ._records import Interval, Kernel, MemoryRecord
 from ._table import by_device, table_of
 from ._times import FormattedTimesMixin, deprecated
 
@@ -68,7 +68,8 @@ class FunctionEvent(FormattedTimesMixin):
         input_shapes: of the arguments, [] of one that is no tensor.
         stack: the callers, the nearest first, as "file(line): function".
         stream: the id of the stream of a kernel call.
-        kind: "kernel", "operator" or "range", all of the host; "device".
+        kind: "kernel", "operator", "range", "node" (of a backward pass) or
+            "memory", all of the host; "device".
         concrete_inputs: the arguments that are numbers, truth values or lists
             of them, None in the places of others.
         kwinputs: values given by name.
@@ -79,6 +80,9 @@ class FunctionEvent(FormattedTimesMixin):
     that goes to a device is an event of the host, the launch, and one of the
     device.
     """
+
+    # True if its times are not measured; and if its parent's are its.
+    is_estimated = works = False
 
     def __init__(
         self,
@@ -322,7 +326,14 @@ class FunctionEventAvg(FormattedTimesMixin):
 
 
 class EventList(list):
-    """Events, or sums of events."""
+    """Events, or sums of events.
+
+    Attributes:
+        memory: the records of memory, of events that were asked to have it;
+            None of others.
+    """
+
+    memory: list[MemoryRecord] | None = None
 
     def _populate_cpu_children(self) -> None:
         """Says of each event what ran inside of it in the same thread.
@@ -390,7 +401,9 @@ class EventList(list):
             if not group_by_input_shapes:
                 average.input_shapes = []
             average.stack = average.stack[:group_by_stack_n]
-        return EventList(found.values())
+        averages = EventList(found.values())
+        averages.memory = self.memory
+        return averages
 
     def total_average(self) -> FunctionEventAvg:
         """The sum of all."""
@@ -416,8 +429,9 @@ class EventList(list):
 
         Args:
             sort_by: ``cpu_time``, ``cpu_time_total``, ``self_cpu_time_total``,
-                the same of ``device`` or ``cuda``, or ``count``; the order of
-                first calls if None.
+                ``cpu_memory_usage``, ``self_cpu_memory_usage``, the same of
+                ``device`` or ``cuda``, or ``count``; the order of first calls
+                if None.
             row_limit: rows at most; -1 for all.
             max_src_column_width, max_name_column_width,
             max_shapes_column_width: longer texts are cut.

@@ -1,7 +1,7 @@
 """Operators in a profile: those that Python calls, seen by a mode.
 
 What they call of each other is told of them (`_inner`); backward passes show
-by their kernels alone.
+by their nodes and kernels.
 """
 
 from __future__ import annotations
@@ -185,6 +185,7 @@ def _events_of(
             kind="operator",
             flops=row.flops if flops else 0,
         )
+        event.is_estimated, event.works = True, i == works
         events.append(event)
         events += _events_of(row.rows, event, start, stop, shapes, flops)
         start = stop

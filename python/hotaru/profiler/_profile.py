@@ -16,7 +16,9 @@ from . import _ranges, _session
 from ._activities import ProfilerActivity, check_activities, device_among, usable_device
 from ._collect import events_of
 from ._events import EventList, FunctionEvent
+from ._memory import known
 from ._operators import Operators
+from ._records import MemoryRecord
 from ._steps import KinetoStepTracker
 from ._trace import write_trace
 
@@ -102,8 +104,10 @@ class profile:  # noqa: N801
             operator's schema has.
         with_flops: count the operations of products, convolutions, additions
             and multiplications; inputs are recorded then.
-        profile_memory, with_modules: a warning, as nothing of that is
-            recorded.
+        profile_memory: tell events of the memory of tensors that is taken and
+            given back meanwhile in their thread; what no event has is an
+            event "[memory]". What was there before the profile is not told.
+        with_modules: a warning, as nothing of that is recorded.
         with_stack: keep the callers of operators and ranges.
         acc_events: keep the events of all recordings, not of the last alone.
         custom_trace_id_callback: gives the `trace_id` of each recording; a
@@ -141,7 +145,6 @@ class profile:  # noqa: N801
         _warn_of_missing(
             experimental_config=experimental_config is not None,
             execution_trace_observer=execution_trace_observer is not None,
-            profile_memory=profile_memory,
             with_modules=with_modules,
         )
         # None: what there is.
@@ -159,6 +162,7 @@ class profile:  # noqa: N801
         self._record_shapes = record_shapes
         self._with_stack = with_stack
         self._with_flops = with_flops
+        self._with_memory = profile_memory
         self._keep_events = acc_events
         self._operators: Operators | None = None
         self._recording = False
@@ -171,6 +175,7 @@ class profile:  # noqa: N801
         self._trace_id: str | None = None
         # Events of this recording, as far as it was read.
         self._held: list[FunctionEvent] = []
+        self._held_memory: list[MemoryRecord] = []
         self._origin = 0
         self._interrupted = False
         # Count of what devices did and was not recorded.
@@ -313,7 +318,8 @@ class profile:  # noqa: N801
         wanted = action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
         if wanted and not self._recording:
             self._trace_id = (self._trace_id_of or _random_id)()
-            self._held, self._interrupted, self._lost = [], False, 0
+            self._held, self._held_memory = [], []
+            self._interrupted, self._lost = False, 0
             self._timed = self._devices
             if not (self._keep_events and self._events):
                 self._origin = time.perf_counter_ns()
@@ -350,6 +356,7 @@ class profile:  # noqa: N801
             shapes=self._record_shapes or self._with_flops,
             stacks=self._with_stack,
             flops=self._with_flops,
+            memory=self._with_memory,
             devices=self._timed,
             cpu=self._cpu,
             origin=self._origin,
@@ -367,14 +374,9 @@ class profile:  # noqa: N801
                 stacklevel=5,
             )
             return
-        self._held += events_of(
-            found.calls,
-            found.others,
-            found.noted,
-            found.origin,
-            self.use_device,
-            self._cpu,
-        )
+        memory = known(found.memory, found.origin)
+        self._held += events_of(found, memory, self.use_device, self._cpu)
+        self._held_memory += memory
         self._lost += found.lost
         _warn_of_devices(found.lost, found.complaint)
         if found.error is not None:
@@ -386,8 +388,10 @@ class profile:  # noqa: N801
                 self._end()
         finally:
             self._recording = False
-            kept = self._events if self._keep_events else ()
+            kept = self._events if self._keep_events else EventList()
             self._events = EventList([*kept, *self._held])
+            if self._with_memory:
+                self._events.memory = [*(kept.memory or ()), *self._held_memory]
         if self._on_trace_ready is not None:
             self._on_trace_ready(self)
 

@@ -25,6 +25,25 @@ class Kernel(NamedTuple):
     duration: float
 
 
+class MemoryRecord(NamedTuple):
+    """A block of memory that was taken, or given back: `nbytes` is negative.
+
+    Attributes:
+        thread, time: of which thread, and when, in microseconds.
+        address: where the block is.
+        total: bytes of its device that are taken then.
+        on_cpu, device: whose it is, with the device's index.
+    """
+
+    thread: int
+    time: float
+    address: int
+    nbytes: int
+    total: int
+    on_cpu: bool
+    device: int
+
+
 class EnforceUnique:
     """Keys of which each may be seen once."""
 

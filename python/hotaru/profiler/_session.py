@@ -20,6 +20,8 @@ class Found(NamedTuple):
 
     noted: list[FunctionEvent]
     calls: list
+    nodes: list
+    memory: list
     others: list
     lost: int
     origin: int
@@ -31,7 +33,14 @@ _running: Operators | None = None
 
 
 def begin(
-    *, shapes: bool, stacks: bool, flops: bool, devices: bool, cpu: bool, origin: int
+    *,
+    shapes: bool,
+    stacks: bool,
+    flops: bool,
+    memory: bool,
+    devices: bool,
+    cpu: bool,
+    origin: int,
 ) -> Operators:
     """Begins to record; what it gives is to be left by who began, at the end.
 
@@ -41,7 +50,7 @@ def begin(
     global _running
     if _running is not None and (error := end().error):
         raise error
-    _C._start_profiling(shapes, devices)
+    _C._start_profiling(shapes, devices, memory)
     # Records must not outlive the interpreter.
     atexit.register(end)
     _ranges.begin(shapes, stacks, flops, origin)
@@ -66,7 +75,9 @@ def end() -> Found | None:
     except RuntimeError as reported:
         error = reported
     noted, told_of = _ranges.end()
-    calls, others, lost, complaint = _C._stop_profiling()
+    calls, *found = _C._stop_profiling()
     wanted = _ranges.recording
     noted += told(told_of, wanted.shapes, wanted.flops)
-    return Found(noted, calls, others, lost, wanted.origin, complaint, error)
+    nodes, memory, others, lost, complaint = found
+    origin = wanted.origin
+    return Found(noted, calls, nodes, memory, others, lost, origin, complaint, error)

@@ -16,6 +16,12 @@ _SORT_KEYS = (
     "cuda_time",
     "cuda_time_total",
     "self_cuda_time_total",
+    "cpu_memory_usage",
+    "self_cpu_memory_usage",
+    "device_memory_usage",
+    "self_device_memory_usage",
+    "cuda_memory_usage",
+    "self_cuda_memory_usage",
     "count",
 )
 
@@ -57,6 +63,8 @@ def table_of(
     columns = _columns(shown, total, time_unit)
     if device:
         columns |= _device_columns(shown, device, on_device, time_unit)
+    if getattr(events, "memory", None) is not None:
+        columns |= _memory_columns(shown, device)
     columns |= _further_columns(shown, *widths[1:])
     columns = {"Name": [_cut(row.key, widths[0]) for row in shown], **columns}
     lines = [list(columns)] + [list(row) for row in zip(*columns.values())]
@@ -109,6 +117,19 @@ def _device_columns(
     }
 
 
+def _memory_columns(rows: list, device: str | None) -> dict[str, list[str]]:
+    """The same of memory."""
+    columns = {
+        "CPU Mem": [memory_text(row.cpu_memory_usage) for row in rows],
+        "Self CPU Mem": [memory_text(row.self_cpu_memory_usage) for row in rows],
+    }
+    if device:
+        alone = [row.self_device_memory_usage for row in rows]
+        columns[f"{device} Mem"] = [memory_text(r.device_memory_usage) for r in rows]
+        columns[f"Self {device} Mem"] = [memory_text(nbytes) for nbytes in alone]
+    return columns
+
+
 def _further_columns(rows: list, shapes: int, callers: int) -> dict[str, list[str]]:
     """The same of what follows the times."""
     columns = {"# of Calls": [str(row.count) for row in rows]}
@@ -144,6 +165,14 @@ def time_text(microseconds: float, unit: str | None = None) -> str:
         fits = (u for u, size in _UNITS.items() if microseconds >= size)
         unit = next(fits, "us")
     return f"{microseconds / _UNITS[unit]:.3f}{unit}"
+
+
+def memory_text(nbytes: int) -> str:
+    """As "1.50 KB"."""
+    for size, unit in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")):
+        if abs(nbytes) >= size:
+            return f"{nbytes / size:.2f} {unit}"
+    return f"{nbytes} B"
 
 
 def _aligned(lines: list[list[str]]) -> str:

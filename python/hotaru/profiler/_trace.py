@@ -14,7 +14,12 @@ _STREAMS = 0
 _STREAMS_BESIDE_DEVICES = "streams"
 # Devices come behind the host's threads.
 _FIRST_DEVICE = 5_000_000
-_CATEGORIES = {"kernel": "kernel", "operator": "cpu_op", "range": "user_annotation"}
+_CATEGORIES = {
+    "kernel": "kernel",
+    "operator": "cpu_op",
+    "node": "cpu_op",
+    "range": "user_annotation",
+}
 # From a launch to what it launched.
 _FLOW = "ac2g"
 
@@ -47,6 +52,8 @@ def _row(event, process: int, beside_devices: bool) -> dict:
         row["args"]["shapes"] = [list(shape) for shape in event.input_shapes]
     if event.stack:
         row["args"]["Call stack"] = ";".join(event.stack)
+    if event.kind == "node":
+        row["args"]["Sequence number"] = event.sequence_nr
     if event.flows:
         row["args"]["correlation"] = event.flow_id
     if event.external_id or event.kernels:
@@ -59,6 +66,26 @@ def _category(event, beside_devices: bool) -> str:
     if beside_devices and event.kind == "kernel":
         return event.activity_type or "cpu_op"
     return _CATEGORIES[event.kind]
+
+
+def _memory_row(record, process: int) -> dict:
+    return {
+        "ph": "i",
+        "cat": "cpu_instant_event",
+        "s": "t",
+        "name": "[memory]",
+        "pid": process,
+        "tid": record.thread,
+        "ts": record.time,
+        "args": {
+            "Total Reserved": 0,
+            "Total Allocated": record.total,
+            "Bytes": record.nbytes,
+            "Device Id": -1 if record.on_cpu else record.device,
+            "Device Type": 0 if record.on_cpu else 1,
+            "Addr": record.address,
+        },
+    }
 
 
 def _device_row(event) -> dict:
@@ -124,6 +151,8 @@ def _trace(events: list) -> dict:
     }
     beside: int | str = _STREAMS_BESIDE_DEVICES if lanes else _STREAMS
     for event in events:
+        if event.kind == "memory":
+            continue  # its record has a row
         if event.kind == "device":
             row = _device_row(event)
         else:
@@ -135,6 +164,8 @@ def _trace(events: list) -> dict:
             number = queues.setdefault(event.stream, len(queues) + 1)
             rows.append({**row, "pid": beside, "tid": number})
 
+    records = getattr(events, "memory", None) or ()
+    rows += [_memory_row(record, process) for record in records]
     rows.append(_label("process_name", process, 0, "name", "threads"))
     if queues:
         rows.append(_label("process_name", beside, 0, "name", "streams"))

@@ -37,7 +37,7 @@ TEST(DeviceProfile, CallsOfAStreamAreTimedInTurnWhoeverMakesThem) {
     for (int i = 0; i < kCalls; ++i) exp(x);
   });
   synchronize_profiled();
-  const std::vector<CallRecord> records = stop_profiling();
+  const std::vector<CallRecord> records = stop_profiling().calls;
   unsetenv("HOTARU_CUPTI");
   ASSERT_EQ(records.size(), size_t(kThreads * kCalls));
   std::map<int64_t, int64_t> spans;
@@ -76,8 +76,8 @@ void profile_while_threads_launch(const F& look) {
     for (int i = 0; i < 300 || timed == 0; ++i) {
       start_profiling({.devices = true});
       std::this_thread::yield();
-      DeviceProfile devices;
-      for (const CallRecord& record : stop_profiling(&devices)) {
+      const Profile found = stop_profiling();
+      for (const CallRecord& record : found.calls) {
         if (!record.work) continue;
         for (const DeviceWork& work : record.work->parts) {
           // Times of another profile would not have been read.
@@ -86,7 +86,7 @@ void profile_while_threads_launch(const F& look) {
           ++timed;
         }
       }
-      EXPECT_EQ(devices.complaint, "");
+      EXPECT_EQ(found.devices.complaint, "");
     }
     ended = true;
   });

@@ -400,7 +400,7 @@ TEST_F(QueueTest, AProfilerSeesCallsWithStreamAndThread) {
     mul(x, x);
   }
   stream.synchronize();
-  const std::vector<CallRecord> records = stop_profiling();
+  const std::vector<CallRecord> records = stop_profiling().calls;
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].stream, 0);
   EXPECT_EQ(records[0].thread, gettid());

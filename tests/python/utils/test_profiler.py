@@ -299,7 +299,7 @@ def test_traces(tmp_path):
         profiler.tensorboard_trace_handler("x", use_gzip=True)
 
 
-@pytest.mark.parametrize("option", ["profile_memory", "with_modules"])
+@pytest.mark.parametrize("option", ["with_modules"])
 def test_what_is_not_recorded_is_a_warning(option):
     with pytest.warns(UserWarning, match=f"{option}=True"):
         profile(**{option: True})
