@@ -7,6 +7,7 @@ reads, `load` reads what either of both wrote.
 from __future__ import annotations
 
 from ..utils import _pytree as pytree
+from ._draft_export import draft_export
 from ._errors import DataDependentError, UserError
 from ._export import export
 from ._save import save
@@ -24,6 +25,7 @@ __all__ = [
     "ModuleCallSignature",
     "UserError",
     "dims",
+    "draft_export",
     "export",
     "load",
     "register_dataclass",

@@ -53,7 +53,9 @@ def cond(trace, pred, true_fn, false_fn, operands):
     ]
     node = trace.builder.graph.call_function(cond_op, (test, *places, tuple(outside)))
     looks = [(value.fakes, value.facts) for value in first.values]
-    return pytree.tree_unflatten(parts_of(trace, node, looks), first.spec)
+    results = parts_of(trace, node, looks)
+    trace.chosen(pred, results, first, second)
+    return pytree.tree_unflatten(results, first.spec)
 
 
 def _check_same(trace, x, y) -> None:

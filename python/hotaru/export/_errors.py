@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["DataDependentError", "Restart", "UserError"]
+__all__ = ["ConstraintViolationError", "DataDependentError", "Restart", "UserError"]
 
 
 class UserError(RuntimeError):
     """The program or the arguments of `export` do not go together."""
+
+
+class ConstraintViolationError(UserError):
+    """A dimension cannot vary as it was promised."""
 
 
 class DataDependentError(UserError):

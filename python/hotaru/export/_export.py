@@ -34,7 +34,7 @@ from .graph_signature import (
     TensorArgument,
 )
 
-__all__ = ["export"]
+__all__ = ["export", "export_with"]
 
 _PLAIN = (int, float, bool, str, type(None))
 # Each attempt learns something of a size, of which there are not that many.
@@ -74,6 +74,13 @@ def export(
             for elements of a tensor. NotImplementedError: what is not
             supported; the text names it.
     """
+    return export_with(
+        Trace, mod, args, kwargs, dynamic_shapes, preserve_module_call_signature
+    )
+
+
+def export_with(make, mod, args, kwargs, dynamic_shapes, preserved) -> TracedProgram:
+    """As `export`, with traces that `make` gives for sizes."""
     if not isinstance(mod, Module):
         raise ValueError(
             f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}."
@@ -83,7 +90,7 @@ def export(
             "Expecting `args` to be a tuple of example positional inputs, got "
             f"{type(args)}"
         )
-    if preserve_module_call_signature:
+    if preserved:
         raise NotImplementedError(
             "export: preserve_module_call_signature is not implemented; the "
             "program is flat"
@@ -97,7 +104,7 @@ def export(
         from ._script import python_module
 
         mod = python_module(mod)
-    return _Export(mod, args, kwargs or {}, dynamic_shapes).run()
+    return _Export(make, mod, args, kwargs or {}, dynamic_shapes).run()
 
 
 class _Input:
@@ -113,7 +120,8 @@ class _Input:
 
 
 class _Export:
-    def __init__(self, module, args, kwargs, shapes) -> None:
+    def __init__(self, make, module, args, kwargs, shapes) -> None:
+        self.make = make
         self.module, self.args, self.kwargs = module, args, kwargs
         leaves, self.in_spec = pytree.tree_flatten((args, kwargs))
         self.inputs = _inputs(module, args, kwargs, shapes)
@@ -141,7 +149,7 @@ class _Export:
 
     def _attempt(self) -> TracedProgram:
         self.sizes.begin()
-        trace = Trace(self.sizes)
+        trace = self.make(self.sizes)
         states = _states(self.module)
         for name, _, tensor in states:
             trace.state_input(name, tensor)

@@ -6,7 +6,7 @@ import linecache
 import os
 import sys
 
-__all__ = ["frames", "script_places", "stack_text"]
+__all__ = ["frames", "script_places", "stack_text", "user_frame"]
 
 #: Lines of compiled programs that are being followed, inmost last; None where
 #: a line is not known.
@@ -27,6 +27,7 @@ _HIDDEN = tuple(
         "_subclasses",
         os.path.join("nn", "modules", "module.py"),
         os.path.join("nn", "modules", "_call"),
+        os.path.join("nn", "modules", "_aspects"),
         os.path.join("nn", "functional"),
         "functional.py",
         "_library",
@@ -52,6 +53,19 @@ def frames() -> list[tuple[str, int, str]]:
             found.append((name, frame.f_lineno, code.co_name))
         frame = frame.f_back
     return []  # after the program
+
+
+def user_frame():
+    """The frame of the inmost call of the program's; None outside of one."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith(_OWN) and frame.f_code.co_name == "_export_runs":
+            return None
+        if not name.startswith(_HIDDEN) and not name.startswith("<"):
+            return frame
+        frame = frame.f_back
+    return None
 
 
 def stack_text(found: list) -> str:

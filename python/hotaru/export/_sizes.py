@@ -15,7 +15,7 @@ import itertools
 import math
 import random
 
-from ._errors import Restart, UserError
+from ._errors import ConstraintViolationError, Restart, UserError
 from ._expressions import Expression, Symbol
 from .dynamic_shapes import Dim, _DerivedDim
 
@@ -81,6 +81,8 @@ class Sizes:
         self.guards: list[tuple[Expression, str]] = []
         self.worlds: list[dict] = []
         self.expressions: dict[tuple, Expression] = {}
+        #: Called with each condition that is learned, and the names in it.
+        self.learned = None
 
     # --- variables ---
 
@@ -235,6 +237,7 @@ class Sizes:
         """
         for name in names:
             group = self.by_name[name]
+            self._tell(f"Eq({name}, {group.hint})", [name])
             fixed = [v for v in group.members if not v.may_be_static]
             self._static(group, (fixed or group.members)[0], where)
         self.guards.clear()  # the next trace finds those that still matter
@@ -245,6 +248,8 @@ class Sizes:
 
         UserError where they have two names.
         """
+        names = sorted((a, b), key=lambda n: self.groups.index(self.by_name[n]))
+        self._tell(f"Eq({names[0]}, {names[1]})", names)
         first, second = sorted(
             (self.by_name[a], self.by_name[b]), key=self.groups.index
         )
@@ -315,6 +320,7 @@ class Sizes:
     def _require(self, d: Expression, op: str, where: str) -> None:
         linear = _linear(d)
         names = sorted(d.symbols())
+        self._tell(_condition(d, op), names)
         if op == "==":
             if linear and len(linear[0]) == 2 and linear[1] == 0:
                 (a, m), (b, n) = linear[0].items()
@@ -330,6 +336,10 @@ class Sizes:
         self.guards.append((d, op))
         if not all(map(self._fits, self.worlds)):
             raise Restart
+
+    def _tell(self, condition: str, names) -> None:
+        if self.learned is not None:
+            self.learned(condition, names)
 
     def _refuse_named(self, d, op: str, names: list, where: str) -> None:
         """Named dimensions have no conditions but bounds."""
@@ -435,7 +445,7 @@ def _violated(name: str, problem: str, where: str, fixes: list) -> None:
         text += f"\n    at {where}"
     if fixes:
         text += "\nSuggested fixes:\n  " + "\n  ".join(fixes)
-    raise UserError(text)
+    raise ConstraintViolationError(text)
 
 
 def _same(a: Dim | None, b: Dim) -> bool:
@@ -452,6 +462,22 @@ def _known(low, high, op: str) -> bool | None:
         return (op == "!=") if low > 0 or high < 0 else None
     ends = {_TRUE[op](low), _TRUE[op](high)}
     return ends.pop() if len(ends) == 1 else None
+
+
+def _condition(d: Expression, op: str) -> str:
+    """The text of `d op 0`, with the constant on the right."""
+    constant = d.terms.get((), 0)
+    left, right = d - constant, str(-constant)
+    names = _linear(left)
+    if names and sorted(names[0].values()) == [-1, 1] and not constant:
+        (a, _), (b, _) = sorted(names[0].items(), key=lambda item: -item[1])
+        left, right = a, b
+    elif names and list(names[0].values()) == [-1]:
+        turned = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+        left, right, op = -left, str(constant), turned.get(op, op)
+    if op in ("==", "!="):
+        return f"{'Eq' if op == '==' else 'Ne'}({left}, {right})"
+    return f"{left} {op} {right}"
 
 
 def _linear(e: Expression) -> tuple[dict, int] | None:

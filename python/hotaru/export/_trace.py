@@ -521,6 +521,9 @@ class Trace:
         """An operator that takes functions, which are written down."""
         return loops.WRITTEN[name](self, *args)
 
+    def chosen(self, pred, results: list, first, second) -> None:
+        """Told of a `cond`'s results, which are those of one branch."""
+
     def _give_output(self, part: Builder) -> None:
         """A part that only changes tensors gives one: files need that."""
         made = [n for n in part.graph.nodes if n.op == "call_function"]

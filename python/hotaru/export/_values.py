@@ -35,6 +35,9 @@ def facts_of(tensor: Tensor) -> Facts:
 class Value:
     """A tensor: its node in a graph, and what it looks like in each world."""
 
+    #: The example's tensor, where a trace runs operators with it.
+    real: Tensor | None = None
+
     def __init__(self, home, node, fakes: list, facts: Facts) -> None:
         self.home, self.node = home, node
         self.fakes, self.facts = fakes, facts
