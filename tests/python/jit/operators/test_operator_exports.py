@@ -68,7 +68,7 @@ def onnx_of(source: str, inputs, dynamic=()) -> bytes:
 
 
 def exported(way: str, source: str, inputs, dynamic):
-    """What calls the exported program."""
+    """The exported program as a function."""
     if way == "program":
         eager = function_of(source)
 
