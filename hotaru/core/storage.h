@@ -6,7 +6,7 @@
 
 #include "hotaru/core/device.h"
 #include "hotaru/core/ordered.h"
-#include "hotaru/core/pool.h"
+#include "hotaru/core/memory/pool.h"
 
 namespace hotaru {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "hotaru/core/error.h"
-#include "hotaru/core/pool.h"
+#include "hotaru/core/memory/pool.h"
 #include "hotaru/core/special_errors.h"
 #include "hotaru/core/tensor.h"
 #include "hotaru/runtime/backend.h"

@@ -74,6 +74,8 @@ LENT = {
     "share_memory": "multiprocessing.reductions:share",
     # Names of PyTorch's extension that are written in Python here.
     "parse_to": "nn.modules._aspects.conversion:parse_to",
+    "flatten_dense_tensors": "_utils.flat:_flatten_dense_tensors",
+    "unflatten_dense_tensors": "_utils.flat:_unflatten_dense_tensors",
     "is_tracing": "jit:is_tracing",
     "FileCheck": "testing._file_check:FileCheck",
     "nested_from_mask": "nested.create:_nested_tensor_from_mask",

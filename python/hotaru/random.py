@@ -6,6 +6,7 @@ import contextlib
 import warnings
 
 from . import _C
+from ._C import Generator as Generator
 from ._C import default_generator, get_rng_state, initial_seed, set_rng_state
 
 __all__ = [

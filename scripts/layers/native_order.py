@@ -21,7 +21,7 @@ LAYERS = (
 # Rooms of a layer in the order in which their headers include each other; ""
 # is the layer's own folder.
 ROOMS = {
-    "core": ("printing", "checks", "", "inference", "sparse"),
+    "core": ("printing", "checks", "memory", "", "inference", "sparse"),
     "runtime": ("", "threads", "streams", "own"),
     "comm": ("", "store", "mesh", "group"),
     "io": ("", "onnx", "weights"),

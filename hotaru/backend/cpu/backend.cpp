@@ -4,7 +4,7 @@
 #include "hotaru/backend/cpu/block_cache.h"
 #include "hotaru/backend/cpu/random/cpu_generator.h"
 #include "hotaru/core/checks/check.h"
-#include "hotaru/core/pool.h"
+#include "hotaru/core/memory/pool.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru::cpu {

@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "hotaru/core/pool.h"
+#include "hotaru/core/memory/pool.h"
 
 namespace hotaru::cpu {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "hotaru/core/pool.h"
+#include "hotaru/core/memory/pool.h"
 #include "hotaru/core/tensor.h"
 
 namespace hotaru::graph {

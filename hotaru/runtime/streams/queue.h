@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hotaru/core/checks/check.h"
-#include "hotaru/core/pool.h"
+#include "hotaru/core/memory/pool.h"
 #include "hotaru/runtime/streams/event.h"
 #include "hotaru/runtime/streams/late_call.h"
 #include "hotaru/runtime/streams/stream.h"

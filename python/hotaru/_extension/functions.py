@@ -123,6 +123,8 @@ def _nn_place() -> types.ModuleType:
     place = _Place("_nn")
     found = vars(hotaru.ops)
     vars(place).update({n: found[n] for n in IN_NN if n in found})
+    place.flatten_dense_tensors = lent("flatten_dense_tensors")
+    place.unflatten_dense_tensors = lent("unflatten_dense_tensors")
     place._parse_to = lambda *args, **kwargs: lent("parse_to")(args, kwargs)
     return place
 

@@ -37,6 +37,7 @@ _HERE = {
         "_get_accelerator",
         "_get_privateuse1_backend_name",
         "_get_tracing_state",
+        "_is_tracing",
         "_infer_size",
         "_is_alias_of",
         "_log_api_usage_once",

@@ -58,6 +58,11 @@ def _get_tracing_state():
     return lent("is_tracing")() or None
 
 
+def _is_tracing() -> bool:
+    """Tells whether `torch.jit.trace` is recording."""
+    return bool(lent("is_tracing")())
+
+
 def _get_default_device() -> str:
     """The device of new tensors, as "cpu"."""
     return str(get_default_device())

@@ -8,6 +8,14 @@ from .. import Tensor
 from .._late import lent
 from .._own_names import no_attribute
 from .exceptions import ExceptionWrapper, KeyErrorMessage
+from .flat import (
+    _flatten_dense_tensors,
+    _flatten_sparse_tensors,
+    _reorder_tensors_as,
+    _take_tensors,
+    _unflatten_dense_tensors,
+    _unflatten_sparse_tensors,
+)
 from .rebuild import (
     REBUILD_FUNCTIONS,
     _rebuild_device_tensor_from_cpu_tensor,

@@ -87,10 +87,12 @@ _FROM_LATER = {
     "BuiltinCommHookType": "reducer",
     "DeviceMesh": "device_mesh",
     "GradBucket": "reducer",
+    "_all_gather_base": "distributed_c10d",
     "_broadcast_coalesced": "distributed_c10d",
     "_compute_bucket_assignment_by_size": "reducer",
     "_make_nccl_premul_sum": "reduce_op",
     "_rank_not_in_group": "distributed_c10d",
+    "_reduce_scatter_base": "distributed_c10d",
     "init_device_mesh": "device_mesh",
 }
 

@@ -7,28 +7,27 @@ from __future__ import annotations
 from .._library.definitions import Library
 from . import _functional_collectives as functional
 from . import groups
-from .process_group import ProcessGroup
 
 _BY_NAME = {
     "broadcast(Tensor input, int src, str group_name) -> Tensor": (
-        lambda x, src, name: functional.broadcast(x, src, _named(name))
+        lambda x, src, name: functional.broadcast(x, src, groups.by_name(name))
     ),
     "all_reduce(Tensor input, str reduce_op, str group_name) -> Tensor": (
-        lambda x, op, name: functional.all_reduce(x, op, _named(name))
+        lambda x, op, name: functional.all_reduce(x, op, groups.by_name(name))
     ),
     "all_gather_into_tensor(Tensor input, int group_size, str group_name) -> Tensor": (
-        lambda x, size, name: functional.all_gather_tensor(x, 0, _named(name))
+        lambda x, size, name: functional.all_gather_tensor(x, 0, groups.by_name(name))
     ),
     "reduce_scatter_tensor(Tensor input, str reduce_op, int group_size, str "
     "group_name) -> Tensor": (
         lambda x, op, size, name: functional.reduce_scatter_tensor(
-            x, op, 0, _named(name)
+            x, op, 0, groups.by_name(name)
         )
     ),
     "all_to_all_single(Tensor input, SymInt[] output_split_sizes, SymInt[] "
     "input_split_sizes, str group_name) -> Tensor": (
         lambda x, out, into, name: functional.all_to_all_single(
-            x, out, into, _named(name)
+            x, out, into, groups.by_name(name)
         )
     ),
     "wait_tensor(Tensor tensor) -> Tensor": functional.wait_tensor,
@@ -76,11 +75,3 @@ def install() -> None:
         for schema, kernel in table.items():
             library.define(schema)
             library.impl(schema.partition("(")[0], kernel, "CompositeExplicitAutograd")
-
-
-def _named(name: str) -> ProcessGroup:
-    """The group of a name; ValueError for none."""
-    for group in groups._backends:
-        if group.group_name == name:
-            return group
-    raise ValueError(f"there is no process group {name!r}")

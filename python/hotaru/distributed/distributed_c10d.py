@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from . import (
     c10d_names,
     groups,
@@ -49,6 +51,42 @@ def _get_default_store():
 def _get_group_size(group) -> int:
     """How many processes a group has."""
     return get_world_size(group)
+
+
+def _get_global_rank(group, rank: int) -> int:
+    """Deprecated name of `get_global_rank`."""
+    return _older("_get_global_rank", c10d_names.get_global_rank)(group, rank)
+
+
+def _all_gather_base(output_tensor, input_tensor, group=None, async_op=False):
+    """Deprecated name of `all_gather_into_tensor`."""
+    gathers = _older("_all_gather_base", c10d_names.all_gather_into_tensor)
+    return gathers(output_tensor, input_tensor, group, async_op)
+
+
+def _reduce_scatter_base(output, input, op="sum", group=None, async_op=False):
+    """Deprecated name of `reduce_scatter_tensor`."""
+    scatters = _older("_reduce_scatter_base", c10d_names.reduce_scatter_tensor)
+    return scatters(output, input, op, group, async_op)
+
+
+def _older(name: str, function):
+    warnings.warn(
+        f"`torch.distributed.{name}` is deprecated; use "
+        f"`torch.distributed.{function.__name__}` instead",
+        FutureWarning,
+        stacklevel=3,
+    )
+    return function
+
+
+def _resolve_process_group(group_name: str):
+    """The group of this name.
+
+    Raises:
+        ValueError: there is none.
+    """
+    return groups.by_name(group_name)
 
 
 def _get_pg_default_device(group=None):

@@ -131,6 +131,20 @@ class GroupMember(metaclass=_GroupMeta):
 _world: ProcessGroupGloo | None = None
 # Names that the groups of this process were made with, by group.
 _backends: dict[ProcessGroup, str] = {}
+
+
+def by_name(name: str) -> ProcessGroup:
+    """The group of this name.
+
+    Raises:
+        ValueError: there is none.
+    """
+    for group in _backends:
+        if group.group_name == name:
+            return group
+    raise ValueError(f"there is no process group {name!r}")
+
+
 # The ranks of the groups that were made without this process.
 _others: list[list[int]] = []
 _made = 0  # groups of this world; alike in every process of it

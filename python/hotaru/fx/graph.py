@@ -10,6 +10,7 @@ import warnings
 from . import _codegen, _names
 from ._codegen import CodeGen, PythonCode
 from ._compatibility import compatibility
+from .node import Argument as Argument
 from .node import Node, map_arg
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]

@@ -20,6 +20,7 @@ from ._codegen import MAGIC_METHODS, REFLECTABLE_MAGIC_METHODS
 from ._compatibility import compatibility
 from ._names import is_method
 from .graph import Graph
+from .node import Argument as Argument
 from .node import Node, base_types, map_aggregate
 from .operator_schemas import check_for_mutable_operation
 

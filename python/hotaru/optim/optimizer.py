@@ -7,7 +7,7 @@ import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, TypeAlias
+from typing import Any, Optional, TypeAlias
 
 import hotaru
 
@@ -37,6 +37,10 @@ __all__ = [
     "register_optimizer_step_post_hook",
     "register_optimizer_step_pre_hook",
 ]
+
+# Types in other libraries' signatures.
+StateDict = dict[str, Any]
+DeviceDict = dict[Optional[hotaru.device], Tensor]
 
 _HOOKS = (
     "_optimizer_step_pre_hooks",

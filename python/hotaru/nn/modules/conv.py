@@ -7,6 +7,7 @@ for all axes, or one an axis.
 from __future__ import annotations
 
 import math
+import warnings
 
 from ... import Tensor, empty
 from .. import functional as F
@@ -301,6 +302,19 @@ class _ConvTransposeNd(_ConvNd):
                     f"{input.size()[2:]})"
                 )
         return [output_size[d] - low[d] for d in range(axes)]
+
+
+class _ConvTransposeMixin(_ConvTransposeNd):
+    """Deprecated name of the base of transposed convolutions."""
+
+    def __init__(self, *args, **kwargs) -> None:
+        warnings.warn(
+            "`_ConvTransposeMixin` is a deprecated internal class. "
+            "Please consider using public APIs.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        super().__init__(*args, **kwargs)
 
 
 class ConvTranspose1d(_ConvTransposeNd):

@@ -418,3 +418,6 @@ def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
 def indent_rest(text: str, spaces: int) -> str:
     """Indents all lines but the first."""
     return text.replace("\n", "\n" + " " * spaces)
+
+
+_addindent = indent_rest  # PyTorch's name

@@ -29,7 +29,7 @@ class _Pad(Module):
         return f"{self.padding}"
 
 
-class _ConstantPad(_Pad):
+class _ConstantPadNd(_Pad):
     """Pads with `value`."""
 
     def __init__(self, padding: int | tuple[int, ...], value: float) -> None:
@@ -43,19 +43,19 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPadNd):
     """(N, C, L), padded with `value`."""
 
     _axes = 1
 
 
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPadNd):
     """(N, C, H, W), padded with `value`."""
 
     _axes = 2
 
 
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPadNd):
     """(N, C, D, H, W), padded with `value`."""
 
     _axes = 3
@@ -88,49 +88,55 @@ class ZeroPad3d(ConstantPad3d):
     extra_repr = _Pad.extra_repr
 
 
-class ReflectionPad1d(_Pad):
+class _ReflectionPadNd(_Pad):
+    """Mirrors at the edges, which are not repeated."""
+
+    _mode = "reflect"
+
+
+class ReflectionPad1d(_ReflectionPadNd):
     """(N, C, L), mirrored at the edges, which are not repeated."""
 
     _axes = 1
-    _mode = "reflect"
 
 
-class ReflectionPad2d(_Pad):
+class ReflectionPad2d(_ReflectionPadNd):
     """(N, C, H, W), mirrored at the edges, which are not repeated."""
 
     _axes = 2
-    _mode = "reflect"
 
 
-class ReflectionPad3d(_Pad):
+class ReflectionPad3d(_ReflectionPadNd):
     """(N, C, D, H, W), mirrored at the edges, which are not repeated."""
 
     _axes = 3
-    _mode = "reflect"
 
 
-class ReplicationPad1d(_Pad):
+class _ReplicationPadNd(_Pad):
+    """Repeats the edge values."""
+
+    _mode = "replicate"
+
+
+class ReplicationPad1d(_ReplicationPadNd):
     """(N, C, L), the edge values repeated."""
 
     _axes = 1
-    _mode = "replicate"
 
 
-class ReplicationPad2d(_Pad):
+class ReplicationPad2d(_ReplicationPadNd):
     """(N, C, H, W), the edge values repeated."""
 
     _axes = 2
-    _mode = "replicate"
 
 
-class ReplicationPad3d(_Pad):
+class ReplicationPad3d(_ReplicationPadNd):
     """(N, C, D, H, W), the edge values repeated."""
 
     _axes = 3
-    _mode = "replicate"
 
 
-class _CircularPad(_Pad):
+class _CircularPadNd(_Pad):
     """Wraps around; checks the rank, which the operator does not."""
 
     _mode = "circular"
@@ -144,19 +150,19 @@ class _CircularPad(_Pad):
         return F.pad(input, self.padding, self._mode)
 
 
-class CircularPad1d(_CircularPad):
+class CircularPad1d(_CircularPadNd):
     """(N, C, L), wrapped around."""
 
     _axes = 1
 
 
-class CircularPad2d(_CircularPad):
+class CircularPad2d(_CircularPadNd):
     """(N, C, H, W), wrapped around."""
 
     _axes = 2
 
 
-class CircularPad3d(_CircularPad):
+class CircularPad3d(_CircularPadNd):
     """(N, C, D, H, W), wrapped around."""
 
     _axes = 3

@@ -11,7 +11,7 @@ from ._arguments import LayerFunction, ntuple, show
 from .module import Module
 
 
-class _MaxPool(Module):
+class _MaxPoolNd(Module):
     """Largest value of each window; stride equals the kernel when left out."""
 
     def __init__(
@@ -46,57 +46,25 @@ class _MaxPool(Module):
         return show(self, "kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPoolNd):
     """(N, C, L) -> (N, C, L')."""
 
     _pool = LayerFunction(lambda _: F.max_pool1d)
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """(N, C, H, W) -> (N, C, H', W')."""
 
     _pool = LayerFunction(lambda _: F.max_pool2d)
 
 
-class MaxPool3d(_MaxPool):
+class MaxPool3d(_MaxPoolNd):
     """(N, C, D, H, W) -> (N, C, D', H', W')."""
 
     _pool = LayerFunction(lambda _: F.max_pool3d)
 
 
-class AvgPool1d(Module):
-    """Mean of each window: (N, C, L) -> (N, C, L')."""
-
-    def __init__(
-        self,
-        kernel_size,
-        stride=None,
-        padding=0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ) -> None:
-        super().__init__()
-        self.kernel_size = ntuple(kernel_size, 1)
-        self.stride = ntuple(kernel_size if stride is None else stride, 1)
-        self.padding = ntuple(padding, 1)
-        self.ceil_mode = ceil_mode
-        self.count_include_pad = count_include_pad
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool1d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-        )
-
-    def extra_repr(self) -> str:
-        return show(self, "kernel_size", "stride", "padding")
-
-
-class _AvgPool(Module):
+class _AvgPoolNd(Module):
     """Mean of each window; `divisor_override` replaces the count."""
 
     def __init__(
@@ -127,23 +95,53 @@ class _AvgPool(Module):
             self.divisor_override,
         )
 
-    extra_repr = AvgPool1d.extra_repr
+    def extra_repr(self) -> str:
+        return show(self, "kernel_size", "stride", "padding")
 
 
-class AvgPool2d(_AvgPool):
+class AvgPool1d(_AvgPoolNd):
+    """Mean of each window: (N, C, L) -> (N, C, L')."""
+
+    def __init__(
+        self,
+        kernel_size,
+        stride=None,
+        padding=0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        Module.__init__(self)
+        self.kernel_size = ntuple(kernel_size, 1)
+        self.stride = ntuple(kernel_size if stride is None else stride, 1)
+        self.padding = ntuple(padding, 1)
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.avg_pool1d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+        )
+
+
+class AvgPool2d(_AvgPoolNd):
     """(N, C, H, W) -> (N, C, H', W')."""
 
     _pool = LayerFunction(lambda _: F.avg_pool2d)
 
 
-class AvgPool3d(_AvgPool):
+class AvgPool3d(_AvgPoolNd):
     """(N, C, D, H, W) -> (N, C, D', H', W')."""
 
     _pool = LayerFunction(lambda _: F.avg_pool3d)
 
 
-class _AdaptiveAvgPool(Module):
-    """Mean over windows chosen so that the result has `output_size`.
+class _AdaptivePool(Module):
+    """Pooling over windows chosen so that the result has `output_size`.
 
     None for an axis keeps the input's size there.
     """
@@ -159,25 +157,29 @@ class _AdaptiveAvgPool(Module):
         return f"output_size={self.output_size}"
 
 
-class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+class _AdaptiveAvgPoolNd(_AdaptivePool):
+    """Mean over windows such that the result has `output_size`."""
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """(N, C, L) -> (N, C, output_size)."""
 
     _pool = LayerFunction(lambda _: F.adaptive_avg_pool1d)
 
 
-class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """(N, C, H, W) -> (N, C, *output_size)."""
 
     _pool = LayerFunction(lambda _: F.adaptive_avg_pool2d)
 
 
-class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """(N, C, D, H, W) -> (N, C, *output_size)."""
 
     _pool = LayerFunction(lambda _: F.adaptive_avg_pool3d)
 
 
-class _AdaptiveMaxPool(_AdaptiveAvgPool):
+class _AdaptiveMaxPoolNd(_AdaptivePool):
     """Largest value over windows such that the result has `output_size`."""
 
     def __init__(self, output_size, return_indices: bool = False) -> None:
@@ -188,25 +190,25 @@ class _AdaptiveMaxPool(_AdaptiveAvgPool):
         return self._pool(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """(N, C, L) -> (N, C, output_size)."""
 
     _pool = LayerFunction(lambda _: F.adaptive_max_pool1d)
 
 
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """(N, C, H, W) -> (N, C, *output_size)."""
 
     _pool = LayerFunction(lambda _: F.adaptive_max_pool2d)
 
 
-class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """(N, C, D, H, W) -> (N, C, *output_size)."""
 
     _pool = LayerFunction(lambda _: F.adaptive_max_pool3d)
 
 
-class _LPPool(Module):
+class _LPPoolNd(Module):
     """(sum of x^norm_type over each window)^(1 / norm_type)."""
 
     def __init__(
@@ -227,25 +229,25 @@ class _LPPool(Module):
         return show(self, "norm_type", "kernel_size", "stride", "ceil_mode")
 
 
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPoolNd):
     """(N, C, L) -> (N, C, L')."""
 
     _pool = LayerFunction(lambda _: F.lp_pool1d)
 
 
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPoolNd):
     """(N, C, H, W) -> (N, C, H', W')."""
 
     _pool = LayerFunction(lambda _: F.lp_pool2d)
 
 
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPoolNd):
     """(N, C, D, H, W) -> (N, C, D', H', W')."""
 
     _pool = LayerFunction(lambda _: F.lp_pool3d)
 
 
-class _MaxUnpool(Module):
+class _MaxUnpoolNd(Module):
     """Puts what max pooling selected back to its place, among zeros."""
 
     axes = 1
@@ -266,20 +268,20 @@ class _MaxUnpool(Module):
         return show(self, "kernel_size", "stride", "padding")
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpoolNd):
     """(N, C, L'), with MaxPool1d's indices -> (N, C, L)."""
 
     _unpool = LayerFunction(lambda _: F.max_unpool1d)
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpoolNd):
     """(N, C, H', W'), with MaxPool2d's indices -> (N, C, H, W)."""
 
     axes = 2
     _unpool = LayerFunction(lambda _: F.max_unpool2d)
 
 
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpoolNd):
     """(N, C, D', H', W'), with MaxPool3d's indices -> (N, C, D, H, W)."""
 
     axes = 3

@@ -5,11 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import warnings
+from typing import Any, Callable
 
 from ._utils import pipes
 from ._utils.collate import default_collate, default_convert
 from ._utils.fetch import make_fetcher
 from ._utils.worker import get_worker_info
+from .dataset import Dataset as Dataset
 from .dataset import IterableDataset, _Subscriptable
 from .iterators import LoaderIterator, SingleProcessIterator, WorkerIterator
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
@@ -18,6 +20,8 @@ from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 _BaseDataLoaderIter = LoaderIterator
 _SingleProcessDataLoaderIter = SingleProcessIterator
 _MultiProcessingDataLoaderIter = WorkerIterator
+
+_collate_fn_t = Callable[[list[Any]], Any]
 
 __all__ = ["DataLoader", "get_worker_info"]
 

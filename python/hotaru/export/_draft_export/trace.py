@@ -7,22 +7,22 @@ import linecache
 import math
 import sys
 
-from .. import _C, Tensor
-from .._library.custom_ops import maybe_opdef
-from .._library.utils import is_builtin
-from .._ops import aten
-from .._subclasses.fake_errors import UnsupportedOperatorException
-from .._subclasses.fake_tensor import FakeTensor
-from ..utils import _pytree as pytree
-from ..utils._python_dispatch import _disable_current_modes
-from ._draft_report import FailureType, Findings
-from ._errors import DataDependentError
-from ._expressions import Expression
-from ._frames import frames, user_frame
-from ._numbers import SymbolicFloat, SymbolicInt
-from ._operators import sym_size
-from ._trace import Trace
-from ._values import Traced, Value, facts_of
+from ... import _C, Tensor
+from ..._library.custom_ops import maybe_opdef
+from ..._library.utils import is_builtin
+from ..._ops import aten
+from ..._subclasses.fake_errors import UnsupportedOperatorException
+from ..._subclasses.fake_tensor import FakeTensor
+from ...utils import _pytree as pytree
+from ...utils._python_dispatch import _disable_current_modes
+from .._errors import DataDependentError
+from .._expressions import Expression
+from .._frames import frames, user_frame
+from .._numbers import SymbolicFloat, SymbolicInt
+from .._operators import sym_size
+from .._trace import Trace
+from .._values import Traced, Value, facts_of
+from .report import FailureType, Findings
 
 __all__ = ["DraftTrace"]
 

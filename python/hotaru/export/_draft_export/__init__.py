@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import logging
 
-from .._library.fake_profile import OpProfile, TensorMetadata
-from .._ops import aten
-from ..fx import GraphModule, Node
-from ..nn import Module
-from ..utils import _pytree as pytree
-from ._draft_report import (
+from ..._library.fake_profile import OpProfile, TensorMetadata
+from ..._ops import aten
+from ...fx import GraphModule, Node
+from ...nn import Module
+from ...utils import _pytree as pytree
+from .._errors import ConstraintViolationError
+from .._export import export_with
+from .._traced_program import TracedProgram
+from ..dynamic_shapes import Dim, _DimHint
+from .report import (
     CONGRATULATIONS,
     DraftExportReport,
     FailureReport,
     FailureType,
     Findings,
 )
-from ._draft_trace import DraftTrace
-from ._errors import ConstraintViolationError
-from ._export import export_with
-from ._traced_program import TracedProgram
-from .dynamic_shapes import Dim, _DimHint
+from .trace import DraftTrace
 
 __all__ = ["DraftExportReport", "FailureReport", "FailureType", "draft_export"]
 

@@ -1,4 +1,4 @@
-#include "hotaru/core/pool.h"
+#include "hotaru/core/memory/pool.h"
 
 #include <array>
 #include <new>

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .. import amp, float16
-from ..amp._deprecated import deprecated, warn
+from ... import amp, float16
+from ...amp._deprecated import deprecated, warn
 
 __all__ = [
     "GradScaler",
@@ -19,7 +19,7 @@ _HERE = "torch.amp.{}(args..., device_type='cuda')"
 
 def amp_definitely_not_available() -> bool:
     """True if there is no CUDA device."""
-    from . import is_available
+    from .. import is_available
 
     return not is_available()
 
