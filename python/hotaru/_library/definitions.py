@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import weakref
+from collections import Counter
 from collections.abc import Callable
 
 from .. import _ops
@@ -163,7 +164,7 @@ class Library:
         dispatch_key: str = "",
         *,
         with_keyset: bool = False,
-        allow_override: bool = False,
+        allow_override: bool = True,
     ) -> None:
         """Registers a kernel; the last one of a key is called.
 
@@ -174,12 +175,13 @@ class Library:
             dispatch_key: "CPU", "CUDA", "Meta", "Autograd", "AutogradCPU",
                 "CompositeImplicitAutograd" and so on.
             with_keyset: not supported.
-            allow_override: a library may register twice for a key.
+            allow_override: the operator may have a kernel for the key that
+                Python registered.
 
         Raises:
             TypeError: `fn` cannot be called.
-            RuntimeError: an unknown key, or one that this library registered
-                for already.
+            RuntimeError: an unknown key; without `allow_override` one that
+                has a kernel.
         """
         self._check_alive()
         if not callable(fn):
@@ -194,8 +196,18 @@ class Library:
             )
         key = keys.checked(dispatch_key or self.dispatch_key or keys.COMPOSITE)
         qualname = self._qualified(op_name)
+        taken = (qualname, key)
+        if not allow_override and taken in _taken:
+            name = qualname.partition("::")[2]
+            raise RuntimeError(
+                "This is not allowed since there's already a kernel registered "
+                f"from python overriding {name}'s behavior for {key} dispatch key "
+                f"and {self.ns} namespace."
+            )
         undo = table.register(qualname, key, fn)
         self.m.undo.append(undo)
+        _taken[taken] += 1
+        self.m.undo.append(functools.partial(_give_up, taken))
 
     def _qualified(self, op_name) -> str:
         if isinstance(op_name, str):
@@ -221,7 +233,7 @@ class Library:
         _stacklevel: int = 1,
         *,
         source: str | None = None,
-        allow_override: bool = False,
+        allow_override: bool = True,
     ) -> None:
         source = source or utils.get_source(_stacklevel + 1)
         entry = singleton.find(self._qualified(op_name))
@@ -247,6 +259,16 @@ class Library:
         if self.m is not None:
             self.m.end()
         self.m = None
+
+
+# How often Python registered a kernel for an operator and a key.
+_taken: Counter = Counter()
+
+
+def _give_up(taken: tuple[str, str]) -> None:
+    _taken[taken] -= 1
+    if not _taken[taken]:
+        del _taken[taken]
 
 
 def _undefine(operator) -> None:

@@ -559,12 +559,17 @@ def new_subgroups(
 ) -> tuple[ProcessGroup, list]:
     """Neighbours of `group_size`: this process's group, and all of them.
 
+    Args:
+        group_size: how many; those of one machine if None.
+        group: whose processes are shared out; all if None.
+        timeout, backend, pg_options, group_desc: as of `new_group`.
+
     Raises:
-        ValueError: the size does not divide the world's.
+        ValueError: the size does not divide the group's.
     """
     if group_size is None:
         group_size = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
-    size = get_world_size()
+    size = get_world_size(group)
     if group_size <= 0:
         raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
     if size < group_size:
@@ -576,7 +581,8 @@ def new_subgroups(
         raise ValueError(
             f"The world size ({size}) must be divisible by 'group_size={group_size}'"
         )
-    lists = [list(range(i, i + group_size)) for i in range(0, size, group_size)]
+    ranks = get_process_group_ranks(group)
+    lists = [ranks[i : i + group_size] for i in range(0, size, group_size)]
     return new_subgroups_by_enumeration(lists, timeout, backend, pg_options, group_desc)
 
 

@@ -60,15 +60,23 @@ def replace_pattern_with_filters(
     match_filters=None,
     ignore_literals: bool = False,
     replacement_callback=None,
+    node_name_match: str = "",
 ) -> list[ReplacedPatterns]:
     """As replace_pattern, where all filters are true.
 
     A filter takes the match and the graphs of module and pattern. With
     `ignore_literals` constants need not be equal. `replacement_callback(match,
-    graph, pattern graph)` gives the replacement of each match instead.
+    graph, pattern graph)` gives the replacement of each match instead. Nodes
+    whose names have `node_name_match` in them stand for every node.
     """
     return _replace_pattern(
-        gm, pattern, replacement, match_filters, ignore_literals, replacement_callback
+        gm,
+        pattern,
+        replacement,
+        match_filters,
+        ignore_literals,
+        replacement_callback,
+        node_name_match,
     )
 
 
@@ -85,6 +93,7 @@ def _replace_pattern(
     match_filters=None,
     ignore_literals=False,
     replacement_callback=None,
+    node_name_match="",
 ) -> list[ReplacedPatterns]:
     graph, pattern_graph = gm.graph, _graph_of(pattern)
     matcher = SubgraphMatcher(
@@ -96,7 +105,7 @@ def _replace_pattern(
     )
     matches = [
         match
-        for match in matcher.match(graph)
+        for match in matcher.match(graph, node_name_match)
         if all(f(match, graph, pattern_graph) for f in match_filters or ())
     ]
     common = None

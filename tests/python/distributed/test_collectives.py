@@ -311,6 +311,20 @@ def test_groups(world):
     assert world(3, f) == [(2, 2), (1, 2), (2, 1)]
 
 
+def test_subgroups_are_of_the_group_that_is_given(world):
+    def f(rank):
+        outer = dist.new_group([1, 3, 0, 2][:2])
+        if rank in (1, 3):
+            mine, every = dist.new_subgroups(1, group=outer)
+        else:
+            mine, every = dist.new_subgroups_by_enumeration([[1], [3]])
+        if mine is None:
+            return None
+        return dist.get_process_group_ranks(mine), len(every)
+
+    assert world(4, f) == [None, ([1], 2), None, ([3], 2)]
+
+
 def test_futures(world):
     def f(rank):
         work = dist.all_reduce(hotaru.ones(2), async_op=True)

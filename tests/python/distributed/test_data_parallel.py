@@ -197,6 +197,37 @@ def test_buffers_are_the_first_processes(world):
     assert world(2, f) == [4, 4]
 
 
+@pytest.mark.parametrize(
+    ("how", "at_first", "later"),
+    [
+        ({}, [0.0, 0.0], [5.0, 5.0]),
+        ({"broadcast_buffers": True}, [0.0, 0.0], [5.0, 5.0]),
+        ({"broadcast_buffers": False}, [0.0, 1.0], [5.0, 6.0]),
+        ({"forward_sync_buffers": False}, [0.0, 0.0], [5.0, 6.0]),
+        (
+            {"broadcast_buffers": False, "forward_sync_buffers": True},
+            [0.0, 0.0],
+            [5.0, 5.0],
+        ),
+    ],
+    ids=str,
+)
+def test_buffers_are_sent_when_asked(world, how, at_first, later):
+    def f(rank):
+        model = nn.Linear(2, 2)
+        model.register_buffer("place", hotaru.full((1,), float(rank)))
+        ddp = DistributedDataParallel(model, **how)
+        first = model.place.item()
+        model.place.fill_(5.0 + rank)
+        ddp(hotaru.ones(1, 2))
+        assert ddp.broadcast_buffers == ddp.forward_sync_buffers
+        return first, model.place.item()
+
+    found = world(2, f)
+    assert [first for first, _ in found] == at_first
+    assert [then for _, then in found] == later
+
+
 def test_models_that_differ(world):
     def f(rank):
         with pytest.raises(RuntimeError, match=r"0 has 2 params|1 has 1 params"):

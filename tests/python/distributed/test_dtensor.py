@@ -469,6 +469,9 @@ def test_from_local_and_to_local_pass_gradients(world):
         (x.to_local() * 2).sum().backward()
         own = local.grad.clone()
         local.grad = None
+        DTensor.from_local(local, mesh, [S0], grad_placements=[S0])
+        with pytest.raises(NotImplementedError, match="redistribute"):
+            DTensor.from_local(local, mesh, [S0], grad_placements=[R])
         DTensor.from_local(local, mesh, [Partial()]).sum().backward()
         partial = local.grad.clone()
         w = distribute_tensor(torch.ones(3), mesh, [R]).requires_grad_()

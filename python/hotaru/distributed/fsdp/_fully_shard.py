@@ -9,7 +9,7 @@ from ..device_mesh import DeviceMesh, init_device_mesh
 from ..groups import get_world_size
 from ..tensor.placement_types import Shard
 from ._group import ParameterGroup
-from ._policies import MixedPrecisionPolicy, OffloadPolicy
+from ._policies import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy
 from ._state import State
 
 _classes: dict[type, type] = {}
@@ -196,6 +196,11 @@ def fully_shard(
             "number of ranks"
         )
     mesh = mesh or init_device_mesh("cpu", (get_world_size(),))
+    if isinstance(offload_policy, CPUOffloadPolicy) and mesh.device_type != "cpu":
+        raise NotImplementedError(
+            f"fully_shard: parts stay on the mesh's {mesh.device_type}; leave "
+            "offload_policy out, or give a mesh of CPUs"
+        )
     if mesh.ndim not in (1, 2):
         raise ValueError(f"fully_shard expects a 1D or 2D DeviceMesh but got {mesh}")
     params = _own_parameters(modules, ignored_params or set())

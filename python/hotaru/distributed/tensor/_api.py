@@ -73,7 +73,8 @@ class DTensor(Wrapping, of=DISTRIBUTED):
         Its gradients are those of the part. Parts of which several ranks have
         the same are not compared; with `run_check` the first rank's are sent
         to the others. Ranks' parts have equal sizes unless `shape` and `stride`
-        tell those of the whole.
+        tell those of the whole. `grad_placements` must be where gradients are
+        anyway: those of the tensor, with Replicate() for Partial().
 
         Raises:
             ValueError: placements that the mesh or tensor has not, one of
@@ -81,6 +82,14 @@ class DTensor(Wrapping, of=DISTRIBUTED):
         """
         mesh = device_mesh or current_mesh()
         placed = normalized(placements, mesh, local_tensor.dim())
+        if grad_placements is not None:
+            wanted = normalized(grad_placements, mesh, local_tensor.dim())
+            usual = (Replicate() if p.is_partial() else p for p in placed)
+            if tuple(wanted) != tuple(usual):
+                raise NotImplementedError(
+                    f"from_local: gradients in {tuple(wanted)} of parts that are "
+                    f"{tuple(placed)}; redistribute() the tensor"
+                )
         if (shape is None) != (stride is None):
             raise RuntimeError(
                 f"Found shape:{shape}, stride:{stride}. Please pass both shape "

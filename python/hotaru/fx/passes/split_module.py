@@ -41,17 +41,33 @@ def split_module(
     root_m,
     split_callback,
     qualname_map: dict | None = None,
-    keep_original_node_name: bool = False,
+    keep_original_order: bool | None = False,
+    keep_original_node_name: bool | None = False,
+    keep_original_input_name: bool = True,
     *,
     partition_affix: str | None = None,
+    tuple_return: bool = False,
 ) -> GraphModule:
     """A module with children submod_X, one for each X that the callback gives.
 
-    `split_callback(node)` says to which part a call belongs; attributes and
-    parameters stay outside and are passed to the parts. `qualname_map` gets
-    the paths of children, from the new ones to those in `m`. With
-    `partition_affix` children are called submod_AFFIX_X. RuntimeError for parts
-    that need one another.
+    Attributes and parameters stay outside and are passed to the parts.
+
+    Args:
+        m: the module.
+        root_m: not read.
+        split_callback: says of a node to which part it belongs.
+        qualname_map: gets the paths of children, from the new ones to those in
+            `m`.
+        keep_original_order: parts are called in the order of their first nodes,
+            which the caller has seen to be one that works; otherwise each
+            behind those it needs.
+        keep_original_node_name: nodes inside are called as in `m`.
+        keep_original_input_name: inputs of parts are called as the values are,
+            arg_0, arg_1 and so on otherwise.
+        partition_affix: children are called submod_AFFIX_X.
+        tuple_return: parts with one result, or none, give a tuple, too.
+
+    RuntimeError for parts that need one another.
     """
     parts, part_of = _assign(m, split_callback, partition_affix)
     _connect(m.graph, part_of)
@@ -62,11 +78,17 @@ def split_module(
             values[node] = _outside(base, node)
             if node.op == "get_attr":
                 attributes[node.target] = _get_attr(m, node.target)
-    for part in _ordered(parts):
+    ordered = _ordered(parts)
+    for part in parts.values() if keep_original_order else ordered:
         attributes[part.submod_name] = _submodule(
-            m, part, qualname_map, keep_original_node_name
+            m,
+            part,
+            qualname_map,
+            keep_original_node_name,
+            keep_original_input_name,
+            tuple_return,
         )
-        _call(base, part, values)
+        _call(base, part, values, tuple_return)
     for node in m.graph.nodes:
         if node.op == "output":
             made = base.output(map_arg(node.args[0], values.__getitem__), node.type)
@@ -144,10 +166,11 @@ def _outside(base: Graph, node: Node) -> Node:
     return made
 
 
-def _submodule(m, part: Partition, qualname_map, keep_names: bool):
+def _submodule(m, part, qualname_map, keep_names, keep_inputs, as_tuple):
     graph, values, targets = Graph(), {}, {}
-    for used in part.inputs:
-        values[used] = graph.placeholder(used.name, used.type)
+    for place, used in enumerate(part.inputs):
+        name = used.name if keep_inputs else f"arg_{place}"
+        values[used] = graph.placeholder(name, used.type)
         values[used].meta = used.meta.copy()
     for node in part.nodes:
         target = node.target
@@ -167,15 +190,16 @@ def _submodule(m, part: Partition, qualname_map, keep_names: bool):
         made.meta = node.meta.copy()
         values[node] = made
     results = tuple(values[node] for node in part.outputs)
-    graph.output(results[0] if len(results) == 1 else results)
+    alone = len(results) == 1 and not as_tuple
+    graph.output(results[0] if alone else results)
     return GraphModule(targets, graph)
 
 
-def _call(base: Graph, part: Partition, values: dict) -> None:
+def _call(base: Graph, part: Partition, values: dict, as_tuple: bool) -> None:
     args = tuple(values[used] for used in part.inputs)
     called = base.call_module(part.submod_name, args)
     outputs = list(part.outputs)
-    if len(outputs) == 1:
+    if len(outputs) == 1 and not as_tuple:
         values[outputs[0]] = called
         return
     proxy = Proxy(called)

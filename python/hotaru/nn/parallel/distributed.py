@@ -23,16 +23,18 @@ class DistributedDataParallel(Module):
 
     They are the averages over the processes of `process_group`, each of which
     made the same module, used it the same way, and has its own part of the
-    data. Gradients travel in buckets of `bucket_cap_mb` (25), the first one
-    being 1 MB, while the backward pass goes on. With `gradient_as_bucket_view`
-    they are views of the buckets and not copied back.
+    data. Gradients travel in buckets of `bucket_cap_mb` (25; the greatest of
+    `bucket_cap_mb_list`), the first one being 1 MB, while the backward pass goes on. With `gradient_as_bucket_view`
+    they are views of the buckets and not copied back. Memory of buckets is taken
+    when it is first needed, with `lazy_bucket_allocation` and without.
 
     Parameters and buffers begin as those of the group's first process
     (`init_sync`), and buffers are its own again before each forward pass
-    (`broadcast_buffers`). Parameters without a gradient on some process are
-    found with `find_unused_parameters`. `device_ids` names the one GPU that
-    inputs are moved to, where the module is; without it they stay where they
-    are.
+    (`forward_sync_buffers`; with `broadcast_buffers=False`, its old name, they
+    are each process's own from the beginning). Parameters without a gradient
+    on some process are found with `find_unused_parameters`. `device_ids` names
+    the one GPU that inputs are moved to, where the module is; without it they
+    stay where they are.
 
     Raises:
         ValueError: there is no process group; see `distributed`.
@@ -46,7 +48,7 @@ class DistributedDataParallel(Module):
         device_ids=None,
         output_device=None,
         dim: int = 0,
-        broadcast_buffers: bool = True,
+        broadcast_buffers: bool | None = None,
         init_sync: bool = True,
         process_group=None,
         bucket_cap_mb=None,
@@ -59,6 +61,9 @@ class DistributedDataParallel(Module):
         mixed_precision=None,
         device_mesh=None,
         skip_all_reduce_unused_params=False,
+        bucket_cap_mb_list: list[int] | None = None,
+        batched_grad_copy: bool = False,
+        forward_sync_buffers: bool | None = None,
         lazy_bucket_allocation: bool = False,
     ) -> None:
         super().__init__()
@@ -91,7 +96,13 @@ class DistributedDataParallel(Module):
             self.output_device = index_of(
                 self.device_ids[0] if output_device is None else output_device
             )
-        self.broadcast_buffers = broadcast_buffers
+        if bucket_cap_mb_list:
+            bucket_cap_mb = max(bucket_cap_mb_list)
+        # An old argument that says it of both the beginning and each pass.
+        at_first = True
+        if forward_sync_buffers is None:
+            at_first = forward_sync_buffers = broadcast_buffers is not False
+        self.forward_sync_buffers = forward_sync_buffers
         self.find_unused_parameters = find_unused_parameters
         self.gradient_as_bucket_view = gradient_as_bucket_view
         self.static_graph = static_graph
@@ -110,7 +121,7 @@ class DistributedDataParallel(Module):
         names = self._take_parameters()
         if init_sync:
             reducer.verify_shapes(self._parameters_taken, self.process_group)
-            self._sync_module_states()
+            self._sync_module_states(at_first)
         self._make_reducer(names)
         if static_graph:
             self._set_static_graph()
@@ -155,12 +166,22 @@ class DistributedDataParallel(Module):
                 )
         self.static_graph = self.reducer.static_graph = True
 
-    def _sync_module_states(self) -> None:
+    @property
+    def broadcast_buffers(self) -> bool:
+        """As `forward_sync_buffers`, by its old name."""
+        return self.forward_sync_buffers
+
+    @broadcast_buffers.setter
+    def broadcast_buffers(self, value: bool) -> None:
+        self.forward_sync_buffers = value
+
+    def _sync_module_states(self, buffers: bool) -> None:
         ignored = self.parameters_to_ignore
         states = [
             t
             for name, t in itertools.chain(
-                self.module.named_parameters(), self.module.named_buffers()
+                self.module.named_parameters(),
+                self.module.named_buffers() if buffers else (),
             )
             if name not in ignored
         ]

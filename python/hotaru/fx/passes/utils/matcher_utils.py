@@ -66,6 +66,7 @@ class SubgraphMatcher:
                     "with dead code"
                 )
         self.pattern = pattern
+        self._name = ""
         self.match_output = match_output
         self.match_placeholder = match_placeholder
         self.remove_overlapping_matches = remove_overlapping_matches
@@ -79,8 +80,11 @@ class SubgraphMatcher:
                 n for n in output.all_input_nodes if len(n.users) == 1
             ]
 
-    def match(self, graph: Graph) -> list[InternalMatch]:
-        """All matches, in the order in which they end."""
+    def match(self, graph: Graph, node_name_match: str = "") -> list[InternalMatch]:
+        """All matches, in the order in which they end. Nodes whose names have
+        `node_name_match` in them stand for every node of the pattern.
+        """
+        self._name = node_name_match
         candidates = [
             [n for n in graph.nodes if self._are_equal(anchor, n)]
             for anchor in self.pattern_anchors
@@ -138,6 +142,8 @@ class SubgraphMatcher:
 
     def _are_equal(self, pattern_node: Node, node: Node) -> bool:
         if pattern_node.op == "placeholder" and not self.match_placeholder:
+            return True
+        if self._name and self._name in node.name:
             return True
         if pattern_node.op != node.op:
             return False
