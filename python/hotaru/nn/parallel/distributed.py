@@ -24,9 +24,10 @@ class DistributedDataParallel(Module):
     They are the averages over the processes of `process_group`, each of which
     made the same module, used it the same way, and has its own part of the
     data. Gradients travel in buckets of `bucket_cap_mb` (25; the greatest of
-    `bucket_cap_mb_list`), the first one being 1 MB, while the backward pass goes on. With `gradient_as_bucket_view`
-    they are views of the buckets and not copied back. Memory of buckets is taken
-    when it is first needed, with `lazy_bucket_allocation` and without.
+    `bucket_cap_mb_list`), the first one being 1 MB, while the backward pass goes
+    on. With `gradient_as_bucket_view` they are views of the buckets and not
+    copied back. Memory of buckets is taken when it is first needed, with
+    `lazy_bucket_allocation` and without.
 
     Parameters and buffers begin as those of the group's first process
     (`init_sync`), and buffers are its own again before each forward pass
