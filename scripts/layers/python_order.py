@@ -32,6 +32,7 @@ PACKAGES = (
     "utils.hooks",
     "_trees",
     "utils._pytree",
+    "utils._sympy",
     "backends",
     # Functions of tensors, and the tensor.
     "fft",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import types
 import typing
 
 from .. import Tensor
 from ..fx import GraphModule
 from ..nn import Module
+from ..utils._sympy.value_ranges import ValueRanges
 from ._guards import guards_code, input_guards
 from ._runnable import runnable
 from ._text import program_text
@@ -16,17 +16,6 @@ from .exported_program import ExportedProgram
 from .graph_signature import ExportGraphSignature
 
 __all__ = ["ModuleCallEntry", "ModuleCallSignature", "TracedProgram"]
-
-
-class Range(typing.NamedTuple):
-    """The sizes that a symbol may be."""
-
-    lower: int
-    upper: int | float
-
-    def __repr__(self) -> str:
-        upper = "int_oo" if self.upper == math.inf else self.upper
-        return f"VR[{self.lower}, {upper}]"
 
 
 class ModuleCallSignature(typing.NamedTuple):
@@ -84,7 +73,8 @@ class TracedProgram(ExportedProgram):
             *map(ModuleCallEntry, modules),
         ]
         self._ranges = {
-            name: Range(*trace.sizes.range_of(name)) for name in trace.sizes.by_name
+            name: ValueRanges(*trace.sizes.range_of(name))
+            for name in trace.sizes.by_name
         }
         self._guards_code = guards_code(trace.sizes)
         self._input_guards = input_guards(self)

@@ -6,9 +6,9 @@ import functools
 import io
 import math
 import os
-import typing
 
 from .. import _C
+from ..utils._sympy.value_ranges import ValueRanges
 from ._module import ExportedModule, _Call
 from .graph_signature import (
     ConstantArgument,
@@ -21,13 +21,6 @@ from .graph_signature import (
 )
 
 __all__ = ["ExportedProgram", "ValueRanges", "load"]
-
-
-class ValueRanges(typing.NamedTuple):
-    """The values that a size may have."""
-
-    lower: int
-    upper: int | float
 
 
 def _argument(value, name: str):

@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
-__all__ = ["ShapeEnv", "guard_or_false", "guard_or_true", "statically_known_true"]
+__all__ = [
+    "GuardOnDataDependentSymNode",
+    "ShapeEnv",
+    "free_symbols",
+    "free_unbacked_symbols",
+    "guard_or_false",
+    "guard_or_true",
+    "statically_known_true",
+]
+
+
+class GuardOnDataDependentSymNode(RuntimeError):  # noqa: N818  (PyTorch's name)
+    """A condition of a size that depends on values: nothing here raises it.
+
+    Args:
+        cond: the condition.
+    """
+
+    def __init__(self, cond, *args) -> None:
+        super().__init__(*args)
+        self.cond = cond
 
 
 class ShapeEnv:
@@ -40,3 +60,13 @@ def guard_or_false(a) -> bool:
 def guard_or_true(a) -> bool:
     """Tells whether a condition of sizes holds, which is always known."""
     return bool(a)
+
+
+def free_symbols(val) -> set:
+    """The symbols in a size, a tensor's sizes or containers of those: none."""
+    return set()
+
+
+def free_unbacked_symbols(x) -> set:
+    """Those of them that depend on values: none."""
+    return set()

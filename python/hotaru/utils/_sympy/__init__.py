@@ -1,0 +1,1 @@
+"""Ranges of sizes, by the names of PyTorch's module for its expressions."""
