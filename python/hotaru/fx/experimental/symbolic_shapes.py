@@ -68,5 +68,5 @@ def free_symbols(val) -> set:
 
 
 def free_unbacked_symbols(x) -> set:
-    """Those of them that depend on values: none."""
+    """Symbols of values in them: none."""
     return set()
