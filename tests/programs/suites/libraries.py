@@ -121,7 +121,7 @@ LIBRARIES = [
         "transformers",
         "transformers",
         (f"tests/{_EVERY}",),
-        keep=("utils/",),
+        keep=("utils/", "src/"),
         path=(".", "utils"),
         left_out={"tests/quantization/*": "needs packages for CUDA"},
     ),

@@ -45,6 +45,12 @@ from ._activation import (
     threshold_,
 )
 from ._attention import multi_head_attention_forward
+from ._attention_parts import (
+    _canonical_mask,
+    _in_projection,
+    _in_projection_packed,
+    _none_or_dtype,
+)
 from ._dropout import (
     alpha_dropout,
     dropout,
