@@ -50,7 +50,7 @@ def test_masks_that_are_added(form):
 def test_other_things_have_no_dtype():
     assert _none_or_dtype(None) is None
     assert _none_or_dtype(QUERY) is torch.float64
-    with pytest.raises(RuntimeError, match="must be None or torch.Tensor"):
+    with pytest.raises(RuntimeError, match=r"must be None or torch\.Tensor"):
         _none_or_dtype(3)
     whole = torch.ones(2, dtype=torch.int64)
     with pytest.raises(AssertionError, match="only bool and floating types"):

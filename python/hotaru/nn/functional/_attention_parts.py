@@ -28,7 +28,7 @@ def _canonical_mask(
             raise AssertionError(
                 f"only bool and floating types of {mask_name} are supported"
             )
-        if check_other and other_type is not None:
+        if check_other and other_type is not None:  # noqa: SIM102
             if mask.dtype != other_type:
                 warnings.warn(
                     f"Support for mismatched {mask_name} and {other_name} "
