@@ -15,11 +15,13 @@ import dataclasses
 from collections import defaultdict
 
 from .. import Tensor
+from .._trees.nodes import KINDS
 from ._surroundings.raw import (
     attributes_of,
     fill,
     is_struct,
     items_of,
+    only_attributes,
     pairs_of,
     put_attributes,
     tuple_of,
@@ -103,7 +105,12 @@ def _flatten(value, leaves: list, met: Met) -> tuple:
         what = "list"
     elif isinstance(value, dict):
         what = "dict"
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+    elif isinstance(value, type):
+        return ("object", kind, _Same(value))
+    elif dataclasses.is_dataclass(value) or (
+        # Nodes that somebody registered are their attributes, too.
+        kind in KINDS and only_attributes(kind)
+    ):
         what = "fields"
     else:
         return ("object", kind, _Same(value))

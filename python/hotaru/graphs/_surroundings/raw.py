@@ -92,6 +92,15 @@ def attributes_of(value) -> list[tuple[str, object]]:
     return found
 
 
+def only_attributes(kind: type) -> bool:
+    """True if objects of the class hold nothing but attributes: it and its
+    bases are written in Python, down to `object`.
+    """
+    parts = len(slots_of(kind)) if has_slots(kind) else 0
+    parts += (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0)
+    return kind.__basicsize__ == object.__basicsize__ + parts * tuple.__itemsize__
+
+
 def has_slots(kind: type) -> bool:
     """True if objects of the class have attributes in slots."""
     return any(vars(base).get("__slots__") for base in kind.__mro__)
