@@ -13,6 +13,8 @@ from .proxy import Proxy
 WRAPPED_FUNCTIONS: dict = {}
 WRAPPED_METHODS: list = []
 _MISSING = object()
+# PyTorch's mark of what is exchanged and stays so.
+_ONCE = "__fx_already_patched"
 
 
 # Exchanges are for the whole process, so that one thread at a time does them;
@@ -28,12 +30,15 @@ class Patcher:
         self._undo: list = []
         self._visited: set = set()
 
-    def patch(self, names: dict, name: str, function) -> None:
-        """Exchanges a global; one that is a builtin is put before it."""
+    def patch(self, names: dict, name: str, function, deduplicate=True) -> None:
+        """Exchanges a global; one that is a builtin is put before it.
+
+        With `deduplicate` the next exchange of it does nothing.
+        """
         before = names.get(name, _MISSING)
-        if getattr(before, "__fx_already_patched", False):
+        if getattr(before, _ONCE, False):
             return
-        function.__fx_already_patched = True
+        setattr(function, _ONCE, deduplicate)
         names[name] = function
 
         def undo() -> None:
@@ -44,7 +49,11 @@ class Patcher:
 
         self._undo.append(undo)
 
-    def patch_method(self, cls, name: str, function) -> None:
+    def patch_method(self, cls, name: str, function, deduplicate=True) -> None:
+        """Exchanges a method of a class."""
+        if getattr(getattr(cls, name, None), _ONCE, False):
+            return
+        setattr(function, _ONCE, deduplicate)
         before = vars(cls).get(name, _MISSING)
         setattr(cls, name, function)
 
@@ -105,7 +114,7 @@ def recording(function):
     return call
 
 
-def _recording_method(cls, name: str):
+def recording_method(cls, name: str):
     method = getattr(cls, name)
 
     @functools.wraps(method)
@@ -129,7 +138,7 @@ def patch_wrapped(patcher: Patcher) -> None:
             original = names[name]
         patcher.patch(names, name, recording(original))
     for cls, name in WRAPPED_METHODS:
-        patcher.patch_method(cls, name, _recording_method(cls, name))
+        patcher.patch_method(cls, name, recording_method(cls, name))
 
 
 def patch_globals(patcher: Patcher, names: dict, function_ids: set) -> None:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import functools  # noqa: F401  (tracers of libraries take it from here)
 import inspect
+from types import FunctionType  # noqa: F401
 
 from .. import nn
+from .._C import ScriptObject  # noqa: F401
 from . import _tracer
 from ._compatibility import compatibility  # noqa: F401  (libraries' name)
-from ._patching import WRAPPED_FUNCTIONS, WRAPPED_METHODS
+from ._patching import (
+    WRAPPED_FUNCTIONS,
+    WRAPPED_METHODS,
+    Patcher,
+    find_proxy,
+    patch_globals,
+    patch_wrapped,
+    recording,
+    recording_method,
+)
 from ._tracer import PH, PHBase, PHWithMeta, ProxyableClassMeta, Tracer, is_fx_tracing
 from .graph_module import GraphModule
+from .proxy import Proxy  # noqa: F401
 
 __all__ = [
     "PH",
@@ -25,6 +38,16 @@ __all__ = [
 
 is_fx_symbolic_tracing = is_fx_tracing
 _assert_is_none = _tracer._assert_is_none
+# Parts that tracers with a `trace` of their own are put together from.
+_Patcher = Patcher
+_autowrap_check = patch_globals
+_create_wrapped_func = recording
+_create_wrapped_method = recording_method
+_find_proxy = find_proxy
+_orig_module_call = nn.Module.__call__
+_orig_module_getattr = nn.Module.__getattr__
+_patch_wrapped_functions = patch_wrapped
+_proxyable_classes = _tracer._proxyable_classes
 _wrapped_fns_to_patch = WRAPPED_FUNCTIONS
 _wrapped_methods_to_patch = WRAPPED_METHODS
 

@@ -234,10 +234,11 @@ class Tracer(TracerBase):
         return super().create_arg(a)
 
     def _constant(self, value, prefix: str):
-        name = self.tensor_attrs.get(id(value))
+        key = value if isinstance(value, Tensor) else id(value)
+        name = self.tensor_attrs.get(key)
         if name is None:
             name = self.get_fresh_qualname(prefix)
-            self.tensor_attrs[id(value)] = name
+            self.tensor_attrs[key] = name
             setattr(self.root, name, value)
         return self.create_node("get_attr", name, (), {})
 
@@ -368,8 +369,9 @@ class Tracer(TracerBase):
             patch_globals(patcher, getattr(body, "__globals__", {}), ids)
             return self.call_module(module, forward, args, kwargs)
 
-        patcher.patch_method(nn.Module, "__getattr__", module_getattr)
-        patcher.patch_method(nn.Module, "__call__", module_call)
+        # Traces within traces exchange them again.
+        patcher.patch_method(nn.Module, "__getattr__", module_getattr, False)
+        patcher.patch_method(nn.Module, "__call__", module_call, False)
         patch_wrapped(patcher)
         patch_globals(patcher, names, ids)
         for module in self._autowrap_search:
@@ -386,12 +388,12 @@ class Tracer(TracerBase):
 
 
 def _tensor_attributes(root) -> dict:
-    """Paths of the tensors that modules have as plain attributes, by id."""
+    """Paths of the tensors that modules have as plain attributes."""
     found: dict = {}
     for path, module in root.named_modules():
         for name, value in module.__dict__.items():
             if isinstance(value, Tensor):
-                found[id(value)] = f"{path}.{name}" if path else name
+                found[value] = f"{path}.{name}" if path else name
     return found
 
 
