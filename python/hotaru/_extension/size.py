@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Number
+
 from .. import _C
 
 
@@ -32,12 +34,24 @@ class Size(tuple):
         return tuple.__new__(Size, item) if isinstance(index, slice) else item
 
     def __add__(self, other):
-        return Size(tuple.__add__(self, _only_tuple(other)))
+        if not isinstance(other, tuple):
+            return _joined_by(other, self)
+        return Size(tuple.__add__(self, other))
 
     def __radd__(self, other):
-        return Size(tuple.__add__(_only_tuple(other), self))
+        if not isinstance(other, tuple):
+            return NotImplemented  # a list takes it in place
+        return Size(tuple.__add__(other, self))
 
     def __mul__(self, times):
+        kind = type(times)
+        # An array, which has an index too, multiplies the sizes themselves.
+        if not hasattr(kind, "__index__") or hasattr(kind, "__array_finalize__"):
+            if hasattr(kind, "__rmul__") and not isinstance(times, Number):
+                return NotImplemented
+            raise TypeError(
+                f"can't multiply sequence by non-int of type '{kind.__name__}'"
+            )
         return tuple.__new__(Size, tuple.__mul__(self, times))
 
     __rmul__ = __mul__
@@ -46,12 +60,14 @@ class Size(tuple):
         return (Size, (tuple(self),))
 
 
-def _only_tuple(other) -> tuple:
-    """Returns what may be joined to a size; TypeError for a list or anything
-    else.
+def _joined_by(other, size: Size):
+    """Result of an operand that knows the operator itself, as arrays do;
+    TypeError for any other.
     """
-    if isinstance(other, tuple):
-        return other
+    join = getattr(type(other), "__radd__", None)
+    result = NotImplemented if join is None else join(other, size)
+    if result is not NotImplemented:
+        return result
     raise TypeError(
         f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
     )
