@@ -149,6 +149,17 @@ def add_special(function, meaning: tuple) -> None:
     _SPECIALS[id(function)] = meaning
 
 
+def _has_only_static_methods(cls: type) -> bool:
+    """Tells a class that functions lie in, of which nobody makes an instance."""
+    members = [v for k, v in vars(cls).items() if not k.startswith("__")]
+    static = [isinstance(member, staticmethod) for member in members]
+    return (
+        cls.__bases__ == (object,)
+        and "__init__" not in vars(cls)
+        and (any(static) and all(static))
+    )
+
+
 class Foreign:
     """A function that compiled code calls as Python does."""
 
@@ -293,6 +304,8 @@ class Resolver:
             return ("language", cls.__name__)
         if issubclass(cls, Module) and not _marks.is_interface(cls):
             return ("namespace", cls, cls.__name__)  # of static methods
+        if _has_only_static_methods(cls):
+            return ("namespace", cls, cls.__name__)
         if cls is hotaru.amp.autocast:
             return ("type", self._scripter.archived_class(_AUTOCAST))
         replacement = _torch_level.replacement(cls)

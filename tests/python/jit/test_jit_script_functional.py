@@ -1,5 +1,7 @@
 """Functions of nn.functional, compiled, do what they do in Python."""
 
+import inspect
+import inspect
 import re
 import warnings
 
@@ -209,6 +211,41 @@ def _tensordot_by_tensor(a, b):
 @torch.jit.script
 def _tensordot_by_count(a, b):
     return torch.tensordot(a, b, 1) + torch.tensordot(a, b)
+
+
+@torch.jit.script
+def _tensordot_into(a, b, out: torch.Tensor | None):
+    return torch.functional.tensordot(a, b, ([1], [0]), out=out)
+
+
+@torch.jit.script
+def _normalized_into(a, b, out: torch.Tensor | None):
+    return torch.nn.functional.normalize(a @ b, out=out)
+
+
+def test_results_go_where_they_are_told():
+    a, b = A[:3], B[1:]
+    wanted = (a @ b, torch.nn.functional.normalize(a @ b))
+    for function, value in zip((_tensordot_into, _normalized_into), wanted):
+        out = torch.empty(0)
+        assert function(a, b, out) is out
+        torch.testing.assert_close(out, value)
+        torch.testing.assert_close(function(a, b, None), value)
+
+
+def test_library_functions_take_what_python_takes():
+    """Signatures of what is written anew for compiled code."""
+    from hotaru.jit._library import functional, torch_level
+
+    def names_of(function):
+        return list(inspect.signature(function).parameters)
+
+    for library, home in ((functional, torch.nn.functional), (torch_level, torch)):
+        for name, function in vars(library).items():
+            python = getattr(home, name, None)
+            public = inspect.isfunction(function) and not name.startswith("_")
+            if public and inspect.isfunction(python):
+                assert names_of(function) == names_of(python), name
 
 
 def test_dims_of_tensordot_are_all_that_python_takes():

@@ -14,10 +14,17 @@ from hotaru.jit.annotations import (
 
 
 def normalize(
-    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
+    input: Tensor,
+    p: float = 2.0,
+    dim: int = 1,
+    eps: float = 1e-12,
+    out: Tensor | None = None,
 ) -> Tensor:
     norm = input.norm(p, [dim], keepdim=True)
-    return input / norm.clamp_min(eps).expand_as(input)
+    made = input / norm.clamp_min(eps).expand_as(input)
+    if out is not None:
+        return out.resize_(made.size()).copy_(made)
+    return made
 
 
 def _fractional_size(

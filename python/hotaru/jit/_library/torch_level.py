@@ -93,7 +93,7 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
     first: list[int] = []
     second: list[int] = []
     if torch.jit.isinstance(dims, tuple[list[int], list[int]]):
@@ -109,7 +109,10 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         for i in range(count):
             first.append(a.dim() - count + i)
             second.append(i)
-    return torch.ops.tensordot(a, b, first, second)
+    made = torch.ops.tensordot(a, b, first, second)
+    if out is not None:
+        return out.resize_(made.size()).copy_(made)
+    return made
 
 
 def has_torch_function(relevant_args: Any) -> bool:
