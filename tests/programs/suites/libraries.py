@@ -163,6 +163,6 @@ LIBRARIES = [
         env={"SCIPY_ARRAY_API": "1"},
         installed=True,
         mention="torch|yield_namespace_device",
-        arguments=("-ktorch",),
+        arguments=("-ktorch and not cuda and not mps and not xpu",),
     ),
 ]
