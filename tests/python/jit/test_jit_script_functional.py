@@ -1,7 +1,6 @@
 """Functions of nn.functional, compiled, do what they do in Python."""
 
 import inspect
-import inspect
 import re
 import warnings
 
