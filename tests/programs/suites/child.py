@@ -149,7 +149,6 @@ def main() -> int:
         "--override-ini=addopts=",
         "-pno:cacheprovider",
         "-pno:randomly",
-        "-pno:xdist",
         *options.pytest,
     ]
     with open(options.out, "a", encoding="utf-8") as out:

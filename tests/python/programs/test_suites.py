@@ -119,3 +119,78 @@ print(json.dumps([causes.causes(rows), path.read_text()]))
     assert "(40.0 %)" in page
     assert "| KeyError: N \\| @ | 2 | a, b |" in page
     assert "| c | | | | not installed |" in page
+
+
+TAKEN = """
+import dataclasses, pathlib, types
+import files, libraries, sources
+source, cache = map(pathlib.Path, sys.argv[1:])
+options = types.SimpleNamespace(
+    sources=[source], cache=cache, oracle=sys.executable)
+library = libraries.Library(
+    "one", "pytest", ("part/test_*.py", "deep/**/test_*.py"),
+    keep=("deep/__init__.py",), mention="crashes|broken",
+    left_out={"*/test_left.py": "no"})
+folder = sources.fetched(library, options)
+own = dataclasses.replace(
+    library, tests=("_pytest/m*.py",), installed=True, mention="def pytest")
+there = sources.fetched(own, options)
+side = files.Side(sys.executable, {}, 1.0, ("-kfails or last",))
+run = files.choose(side, folder, "part/test_one.py", 0, 9)
+print(json.dumps([
+    sources.files_of(library, folder),
+    sorted(str(p.relative_to(folder)) for p in folder.rglob("*.py")
+           if p.name.startswith(("_", "c"))),
+    sources.files_of(own, there), {k: v["outcome"] for k, v in run.tests.items()},
+    sources.root(own, folder, sys.executable) == there,
+    sources.root(library, folder, sys.executable) == folder]))
+"""
+
+
+def test_a_library_says_which_files_and_tests_are_run(tmp_path):
+    for name, text in {
+        "part/test_one.py": FILE,
+        "part/conftest.py": "",
+        "part/test_other.py": "def test(): pass\n",
+        "deep/__init__.py": "",
+        "deep/er/test_left.py": "broken",
+        "deep/er/test_broken.py": "broken",
+        "deep/er/_package.py": "",
+        "else/test_broken.py": "broken",
+    }.items():
+        path = tmp_path / "one" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    found, copied, own, ends, there, here = tool(TAKEN, tmp_path, tmp_path / "cache")
+    assert found == ["deep/er/test_broken.py", "part/test_one.py"]
+    assert copied == ["deep/__init__.py", "deep/er/_package.py", "part/conftest.py"]
+    assert "_pytest/main.py" in own
+    assert set(ends) == {f"part/test_one.py::test_{n}" for n in ("fails", "last")}
+    assert there
+    assert here
+
+
+SDIST = """
+import subprocess, types, sources, libraries
+asked = []
+class Done:
+    returncode, stdout, stderr = 0, "1.0", ""
+def run(command, **options):
+    asked.append(command)
+    if "download" in command:
+        raise subprocess.TimeoutExpired(command, 600)
+    return Done
+sources.subprocess.run = run
+options = types.SimpleNamespace(
+    sources=[], cache=sys.argv[1], oracle=sys.executable)
+library = libraries.Library("one", "own-name", ("tests/test_*.py",))
+print(json.dumps([sources.fetched(library, options), asked[-1][3:]]))
+"""
+
+
+def test_only_the_library_itself_comes_as_sources(tmp_path):
+    folder, command = tool(SDIST, tmp_path)
+    assert folder is None
+    at = command.index("--no-binary")
+    assert command[at + 1] == "own-name"
+    assert command[-1] == "own-name==1.0"
