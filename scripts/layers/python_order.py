@@ -126,6 +126,7 @@ PACKAGES = (
     "_functorch.face",
     "nested",
     "export",
+    "distributed.pipelining",
     # Other names of what is there.
     "_VF",
     "_export",

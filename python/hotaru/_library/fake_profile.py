@@ -38,7 +38,7 @@ class TensorMetadata:
 
     @staticmethod
     def maybe_from_tensor(t) -> TensorMetadata | None:
-        """Sizes, strides and dtype of a tensor; None of anything else."""
+        """Facts of a tensor; None of anything else."""
         if not isinstance(t, Tensor):
             return None
         return TensorMetadata(t.dim(), t.dtype, t.device, t.layout)

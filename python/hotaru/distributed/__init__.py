@@ -79,6 +79,7 @@ _LATER = (
     "fsdp",
     "nn",
     "optim",
+    "pipelining",
     "rpc",
     "tensor",
     "utils",

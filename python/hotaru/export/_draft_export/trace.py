@@ -76,7 +76,7 @@ class DraftTrace(Trace):
         return leaf
 
     def _run_real(self, function, args, kwargs):
-        """Result of the operator for the example; None if that is not known."""
+        """Returns what an operator gives for the example; None if not known."""
         leaves, spec = pytree.tree_flatten((args, kwargs))
         try:
             given = list(map(self._real_of, leaves))
