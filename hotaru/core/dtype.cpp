@@ -58,6 +58,48 @@ constexpr Names names_of(DType dtype) {
       return {"uint32", "UInt32", "unsigned int"};
     case DType::kUInt64:
       return {"uint64", "UInt64", "long unsigned int"};
+    case DType::kBits1x8:
+      return {"bits1x8", "Bits1x8", "c10::bits1x8"};
+    case DType::kBits2x4:
+      return {"bits2x4", "Bits2x4", "c10::bits2x4"};
+    case DType::kBits4x2:
+      return {"bits4x2", "Bits4x2", "c10::bits4x2"};
+    case DType::kBits8:
+      return {"bits8", "Bits8", "c10::bits8"};
+    case DType::kBits16:
+      return {"bits16", "Bits16", "c10::bits16"};
+    case DType::kUInt1:
+      return {"uint1", "UInt1", "c10::dummy_uint1_7_t<1>"};
+    case DType::kUInt2:
+      return {"uint2", "UInt2", "c10::dummy_uint1_7_t<2>"};
+    case DType::kUInt3:
+      return {"uint3", "UInt3", "c10::dummy_uint1_7_t<3>"};
+    case DType::kUInt4:
+      return {"uint4", "UInt4", "c10::dummy_uint1_7_t<4>"};
+    case DType::kUInt5:
+      return {"uint5", "UInt5", "c10::dummy_uint1_7_t<5>"};
+    case DType::kUInt6:
+      return {"uint6", "UInt6", "c10::dummy_uint1_7_t<6>"};
+    case DType::kUInt7:
+      return {"uint7", "UInt7", "c10::dummy_uint1_7_t<7>"};
+    case DType::kInt1:
+      return {"int1", "Int1", "c10::dummy_int1_7_t<1>"};
+    case DType::kInt2:
+      return {"int2", "Int2", "c10::dummy_int1_7_t<2>"};
+    case DType::kInt3:
+      return {"int3", "Int3", "c10::dummy_int1_7_t<3>"};
+    case DType::kInt4:
+      return {"int4", "Int4", "c10::dummy_int1_7_t<4>"};
+    case DType::kInt5:
+      return {"int5", "Int5", "c10::dummy_int1_7_t<5>"};
+    case DType::kInt6:
+      return {"int6", "Int6", "c10::dummy_int1_7_t<6>"};
+    case DType::kInt7:
+      return {"int7", "Int7", "c10::dummy_int1_7_t<7>"};
+    case DType::kFloat8E8M0FNU:
+      return {"float8_e8m0fnu", "Float8_e8m0fnu", "c10::Float8_e8m0fnu"};
+    case DType::kFloat4E2M1FNX2:
+      return {"float4_e2m1fn_x2", "Float4_e2m1fn_x2", "c10::Float4_e2m1fn_x2"};
   }
   return kUnknown;
 }
@@ -88,12 +130,20 @@ DType promote_floating(DType a, DType b) {
 
 /// Promotes two dtypes that differ, where one is_rare.
 DType promote_rare(DType a, DType b) {
+  if (is_bits(a) || is_bits(b))
+    fail("Promotion from ", scalar_type_name(a), " and ", scalar_type_name(b),
+         " is unsupported.");
   if (is_float8(a) || is_float8(b)) refuse_promotion("Float8 Types", a, b);
-  if (is_wide_unsigned(a) || is_wide_unsigned(b)) {
-    const DType other = is_wide_unsigned(a) ? b : a;
+  const auto is_barebones = [](DType d) {
+    return is_wide_unsigned(d) || is_small_unsigned(d);
+  };
+  if (is_barebones(a) || is_barebones(b)) {
+    const DType other = is_barebones(a) ? b : a;
     if (is_floating_point(other)) return other;
     refuse_promotion("uint16, uint32, uint64 types", a, b);
   }
+  if (is_stored_only(a) || is_stored_only(b))
+    refuse_promotion("types that are only stored", a, b);
   const DType other = a == DType::kComplex32 ? b : a;
   if (is_complex(other)) return other;
   if (!is_floating_point(other) || other == DType::kFloat16)
@@ -104,6 +154,11 @@ DType promote_rare(DType a, DType b) {
 std::atomic<DType> current_default{DType::kFloat32};
 
 }  // namespace
+
+bool checked_signed(DType d) {
+  HOTARU_CHECK(!is_bits(d), "Bits types are undefined");
+  return is_signed(d);
+}
 
 const char* dtype_name(DType dtype) {
   return names_of(dtype).dtype;
@@ -145,6 +200,10 @@ DType promote_types(DType a, DType b) {
 }
 
 bool can_cast(DType from, DType to) {
+  // As in PyTorch: only from floating numbers to integers nothing goes.
+  if (is_stored_only(to)) return !is_complex(from);
+  if (is_stored_only(from) && !is_floating_point(from))
+    return to != DType::kBool;
   if (category(from) == Category::kBool) return true;
   return category(from) <= category(to);
 }
@@ -157,6 +216,8 @@ void set_default_dtype(DType dtype) {
   HOTARU_CHECK_AS(
       TypeError, is_floating_point(dtype),
       "only floating-point types are supported as the default type");
+  HOTARU_CHECK_AS(TypeError, !is_rare(dtype), "couldn't find storage object ",
+                  scalar_type_name(dtype), "Storage");
   current_default.store(dtype, std::memory_order_relaxed);
 }
 

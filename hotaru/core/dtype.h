@@ -29,6 +29,11 @@ enum class DType : int8_t {
   kComplex128 = 10,
   kBool = 11,
   kBFloat16 = 15,
+  kBits1x8 = 18,
+  kBits2x4 = 19,
+  kBits4x2 = 20,
+  kBits8 = 21,
+  kBits16 = 22,
   kFloat8E5M2 = 23,
   kFloat8E4M3FN = 24,
   kFloat8E5M2FNUZ = 25,
@@ -36,6 +41,22 @@ enum class DType : int8_t {
   kUInt16 = 27,
   kUInt32 = 28,
   kUInt64 = 29,
+  kUInt1 = 30,
+  kUInt2 = 31,
+  kUInt3 = 32,
+  kUInt4 = 33,
+  kUInt5 = 34,
+  kUInt6 = 35,
+  kUInt7 = 36,
+  kInt1 = 37,
+  kInt2 = 38,
+  kInt3 = 39,
+  kInt4 = 40,
+  kInt5 = 41,
+  kInt6 = 42,
+  kInt7 = 43,
+  kFloat8E8M0FNU = 44,
+  kFloat4E2M1FNX2 = 45,
 };
 
 /// Short name, e.g. "float32".
@@ -55,11 +76,32 @@ constexpr size_t itemsize(DType dtype) {
     case DType::kFloat8E4M3FN:
     case DType::kFloat8E5M2FNUZ:
     case DType::kFloat8E4M3FNUZ:
+    case DType::kBits1x8:
+    case DType::kBits2x4:
+    case DType::kBits4x2:
+    case DType::kBits8:
+    case DType::kUInt1:
+    case DType::kUInt2:
+    case DType::kUInt3:
+    case DType::kUInt4:
+    case DType::kUInt5:
+    case DType::kUInt6:
+    case DType::kUInt7:
+    case DType::kInt1:
+    case DType::kInt2:
+    case DType::kInt3:
+    case DType::kInt4:
+    case DType::kInt5:
+    case DType::kInt6:
+    case DType::kInt7:
+    case DType::kFloat8E8M0FNU:
+    case DType::kFloat4E2M1FNX2:
       return 1;
     case DType::kInt16:
     case DType::kUInt16:
     case DType::kFloat16:
     case DType::kBFloat16:
+    case DType::kBits16:
       return 2;
     case DType::kInt32:
     case DType::kUInt32:
@@ -81,7 +123,23 @@ constexpr bool is_complex(DType d) {
   return d >= DType::kComplex32 && d <= DType::kComplex128;
 }
 constexpr bool is_float8(DType d) {
-  return d >= DType::kFloat8E5M2 && d <= DType::kFloat8E4M3FNUZ;
+  return (d >= DType::kFloat8E5M2 && d <= DType::kFloat8E4M3FNUZ) ||
+         d == DType::kFloat8E8M0FNU;
+}
+/// Bits that say nothing about numbers.
+constexpr bool is_bits(DType d) {
+  return d >= DType::kBits1x8 && d <= DType::kBits16;
+}
+/// Integers of less than a byte, each in a byte of its own.
+constexpr bool is_small_integer(DType d) {
+  return d >= DType::kUInt1 && d <= DType::kInt7;
+}
+constexpr bool is_small_unsigned(DType d) {
+  return d >= DType::kUInt1 && d <= DType::kUInt7;
+}
+/// Named and stored only: bytes move, and no kernel reads a number in them.
+constexpr bool is_stored_only(DType d) {
+  return is_bits(d) || is_small_integer(d) || d == DType::kFloat4E2M1FNX2;
 }
 /// Integers without sign of more than a byte.
 constexpr bool is_wide_unsigned(DType d) {
@@ -93,19 +151,24 @@ constexpr bool is_rare(DType d) {
 }
 constexpr bool is_floating_point(DType d) {
   return d == DType::kFloat32 || d == DType::kFloat64 || d == DType::kFloat16 ||
-         d == DType::kBFloat16 || is_float8(d);
+         d == DType::kBFloat16 || is_float8(d) || d == DType::kFloat4E2M1FNX2;
 }
 /// Floating or complex: the dtypes that can carry a gradient.
 constexpr bool is_differentiable(DType d) {
   return is_floating_point(d) || is_complex(d);
 }
-/// Integer types; bool only when asked for.
+/// Integer types with arithmetic; bool only when asked for.
 constexpr bool is_integral(DType d, bool include_bool = false) {
-  return d == DType::kBool ? include_bool : !is_differentiable(d);
+  return d == DType::kBool ? include_bool
+                           : !is_differentiable(d) && !is_stored_only(d);
 }
+/// Makes no sense of bits.
 constexpr bool is_signed(DType d) {
-  return d != DType::kUInt8 && d != DType::kBool && !is_wide_unsigned(d);
+  return d != DType::kUInt8 && d != DType::kBool && !is_wide_unsigned(d) &&
+         !is_small_unsigned(d) && d != DType::kFloat8E8M0FNU;
 }
+/// Throws Error for bits.
+bool checked_signed(DType d);
 /// The real type of a complex dtype's parts; other dtypes unchanged.
 constexpr DType to_real(DType d) {
   return d == DType::kComplex32    ? DType::kFloat16
@@ -121,8 +184,8 @@ constexpr DType to_complex(DType d) {
 
 /// The dtype of the result of an operation on both, by PyTorch's lattice
 /// (https://pytorch.org/docs/stable/tensor_attributes.html). Throws Error for
-/// float8 with another dtype, and for uint16, uint32 and uint64 with any but
-/// floating ones.
+/// float8 with another dtype, for unsigned integers but uint8 with any but
+/// floating ones, and for bits, int1 to int7 and float4 with any other.
 DType promote_types(DType a, DType b);
 /// Tells whether a result of dtype `from` may be stored into `to`.
 bool can_cast(DType from, DType to);

@@ -1,10 +1,12 @@
 // Element types that are stored and converted but hardly computed with:
 // complex32, the 8-bit floats, and unsigned integers of more than a byte. Each
 // goes through a type that kernels compute with, its carrier, so that no kernel
-// but copies and fills has code for them.
+// but copies and fills has code for them. Those that is_stored_only() names
+// have no carrier: their bytes move and are viewed as others.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -90,11 +92,37 @@ using Float8E4M3FN = Float8<3, 7, Float8Kind::kFinite>;
 using Float8E5M2FNUZ = Float8<2, 16, Float8Kind::kUnsignedZero>;
 using Float8E4M3FNUZ = Float8<3, 8, Float8Kind::kUnsignedZero>;
 
-using Float8Types =
-    TypeList<Float8E5M2, Float8E4M3FN, Float8E5M2FNUZ, Float8E4M3FNUZ>;
+/// A power of two: an exponent of float32 without sign and fraction, all ones
+/// being NaN (https://www.opencompute.org/documents/
+/// ocp-microscaling-formats-mx-v1-0-spec-final-pdf). Rounds as PyTorch: by the
+/// fraction's bits alone, ties up but for float32's subnormals.
+struct Float8E8M0FNU {
+  uint8_t bits = 0;
+
+  Float8E8M0FNU() = default;
+  Float8E8M0FNU(float value) : bits(encode(std::bit_cast<uint32_t>(value))) {}
+  operator float() const {
+    if (bits == 0xff) return std::numeric_limits<float>::quiet_NaN();
+    return std::bit_cast<float>(bits == 0 ? kHalf : uint32_t{bits} << 23);
+  }
+
+ private:
+  /// The first bit of a fraction.
+  static constexpr uint32_t kHalf = 1u << 22;
+
+  static uint8_t encode(uint32_t value) {
+    const uint32_t exponent = (value >> 23) & 0xff;
+    const uint32_t below = value & (kHalf - 1);
+    const bool up = (value & kHalf) != 0 && (below != 0 || exponent > 0);
+    return uint8_t(exponent == 0xff ? exponent : exponent + up);
+  }
+};
+
+using Float8Types = TypeList<Float8E5M2, Float8E4M3FN, Float8E5M2FNUZ,
+                             Float8E4M3FNUZ, Float8E8M0FNU>;
 using RareTypes =
     TypeList<ComplexHalf, Float8E5M2, Float8E4M3FN, Float8E5M2FNUZ,
-             Float8E4M3FNUZ, uint16_t, uint32_t, uint64_t>;
+             Float8E4M3FNUZ, Float8E8M0FNU, uint16_t, uint32_t, uint64_t>;
 
 template <>
 inline constexpr DType kDTypeOf<ComplexHalf> = DType::kComplex32;
@@ -106,6 +134,8 @@ template <>
 inline constexpr DType kDTypeOf<Float8E5M2FNUZ> = DType::kFloat8E5M2FNUZ;
 template <>
 inline constexpr DType kDTypeOf<Float8E4M3FNUZ> = DType::kFloat8E4M3FNUZ;
+template <>
+inline constexpr DType kDTypeOf<Float8E8M0FNU> = DType::kFloat8E8M0FNU;
 template <>
 inline constexpr DType kDTypeOf<uint16_t> = DType::kUInt16;
 template <>
@@ -122,7 +152,13 @@ constexpr DType carrier(DType d) {
   return is_wide_unsigned(d) ? DType::kInt64 : d;
 }
 
-/// Every dtype: those that PyTorch 1 had first, then the rare ones.
+/// Integers of as many bytes as an element of a dtype that is_stored_only().
+constexpr DType stored_as(DType d) {
+  return itemsize(d) == 2 ? DType::kInt16 : DType::kUInt8;
+}
+
+/// Every dtype: those that PyTorch 1 had first, then the rare ones, then those
+/// that are only stored.
 inline constexpr DType kAllDTypes[] = {
     DType::kUInt8,          DType::kInt8,           DType::kInt16,
     DType::kInt32,          DType::kInt64,          DType::kFloat16,
@@ -130,7 +166,14 @@ inline constexpr DType kAllDTypes[] = {
     DType::kComplex128,     DType::kBool,           DType::kBFloat16,
     DType::kComplex32,      DType::kFloat8E5M2,     DType::kFloat8E4M3FN,
     DType::kFloat8E5M2FNUZ, DType::kFloat8E4M3FNUZ, DType::kUInt16,
-    DType::kUInt32,         DType::kUInt64,
+    DType::kUInt32,         DType::kUInt64,         DType::kFloat8E8M0FNU,
+    DType::kFloat4E2M1FNX2, DType::kBits1x8,        DType::kBits2x4,
+    DType::kBits4x2,        DType::kBits8,          DType::kBits16,
+    DType::kUInt1,          DType::kUInt2,          DType::kUInt3,
+    DType::kUInt4,          DType::kUInt5,          DType::kUInt6,
+    DType::kUInt7,          DType::kInt1,           DType::kInt2,
+    DType::kInt3,           DType::kInt4,           DType::kInt5,
+    DType::kInt6,           DType::kInt7,
 };
 
 }  // namespace hotaru

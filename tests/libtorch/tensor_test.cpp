@@ -272,6 +272,20 @@ TEST(Tensor, ItemFitsItsType) {
   EXPECT_THROW(torch::Scalar(1e30).toInt(), std::exception);
 }
 
+TEST(Tensor, TypesThatAreOnlyStored) {
+  EXPECT_EQ(int(torch::ScalarType::UInt4), 33);
+  EXPECT_EQ(int(torch::ScalarType::Float4_e2m1fn_x2), 45);
+  EXPECT_STREQ(c10::toString(torch::ScalarType::Bits1x8), "Bits1x8");
+  const torch::Tensor t = torch::zeros({2}, torch::ScalarType::UInt4);
+  EXPECT_EQ(t.element_size(), 1);
+  EXPECT_EQ(t.view(torch::kUInt8).scalar_type(), torch::kByte);
+  EXPECT_FALSE(c10::isIntegralType(t.scalar_type(), true));
+  EXPECT_TRUE(c10::isBarebonesUnsignedType(t.scalar_type()));
+  EXPECT_TRUE(c10::isFloat8Type(torch::kFloat8_e8m0fnu));
+  EXPECT_THROW(c10::isSignedType(torch::ScalarType::Bits8), c10::Error);
+  EXPECT_THROW(t.to(torch::kFloat), c10::Error);
+}
+
 TEST(Tensor, UndefinedTensors) {
   const Tensor t;
   EXPECT_FALSE(t.defined());

@@ -98,7 +98,29 @@ Elements read_rare(const Tensor& shown, const PrintOptions& options) {
   return out;
 }
 
+/// Bytes stand for elements that nothing reads; of floats they are written as
+/// floats, as PyTorch does.
+Elements read_stored(const Tensor& shown, const PrintOptions& options) {
+  const DType dtype = shown.dtype();
+  const Tensor bytes =
+      make_tensor(shown.storage(), stored_as(dtype), shown.sizes(),
+                  shown.strides(), shown.storage_offset());
+  Elements out;
+  if (is_floating_point(dtype)) {
+    out.real = TextColumn::of_floats(read_all<double, uint8_t>(bytes), options);
+  } else if (itemsize(dtype) == 1) {
+    out.real = TextColumn::of_ints(read_all<int64_t, uint8_t>(bytes));
+  } else {
+    std::vector<int64_t> values;
+    for_each_element<int16_t>(
+        bytes, [&](int16_t value) { values.push_back(uint16_t(value)); });
+    out.real = TextColumn::of_ints(values);
+  }
+  return out;
+}
+
 Elements read_elements(const Tensor& shown, const PrintOptions& options) {
+  if (is_stored_only(shown.dtype())) return read_stored(shown, options);
   if (is_rare(shown.dtype())) return read_rare(shown, options);
   Elements out;
   visit_dtype(AllTypes{}, shown.dtype(), "print", [&]<class T>() {

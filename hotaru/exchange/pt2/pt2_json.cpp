@@ -143,6 +143,8 @@ int64_t dtype_number(int64_t scalar_type) {
       return int64_t(DType::kFloat8E4M3FNUZ);
     case 32:
       return int64_t(DType::kFloat8E5M2FNUZ);
+    case 33:
+      return int64_t(DType::kFloat8E8M0FNU);
     case kUInt32:
       return int64_t(DType::kUInt32);
     case kUInt64:

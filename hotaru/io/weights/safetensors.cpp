@@ -119,7 +119,16 @@ class SafetensorsFile : public WeightFile {
       info.dtype = type->dtype;
       check_size(info, type->bits);
     }
+    if (info.dtype == DType::kFloat4E2M1FNX2) pair(info);
     return info;
+  }
+
+  /// The format counts 4-bit floats, the dtype of tensors pairs of them.
+  static void pair(WeightInfo& info) {
+    if (info.shape.empty() || info.shape.back() % 2 != 0)
+      info.dtype.reset();
+    else
+      info.shape.back() /= 2;
   }
 
   void check_size(const WeightInfo& info, int bits_of_element) const {

@@ -18,14 +18,14 @@ struct SafetensorsType {
 /// In the format's order: tensors are written by descending type.
 inline constexpr std::array<SafetensorsType, 22> kSafetensorsTypes = {{
     {"BOOL", 8, DType::kBool},
-    {"F4", 4, {}},
+    {"F4", 4, DType::kFloat4E2M1FNX2},
     {"F6_E2M3", 6, {}},
     {"F6_E3M2", 6, {}},
     {"U8", 8, DType::kUInt8},
     {"I8", 8, DType::kInt8},
     {"F8_E5M2", 8, DType::kFloat8E5M2},
     {"F8_E4M3", 8, DType::kFloat8E4M3FN},
-    {"F8_E8M0", 8, {}},
+    {"F8_E8M0", 8, DType::kFloat8E8M0FNU},
     {"F8_E4M3FNUZ", 8, DType::kFloat8E4M3FNUZ},
     {"F8_E5M2FNUZ", 8, DType::kFloat8E5M2FNUZ},
     {"I16", 16, DType::kInt16},

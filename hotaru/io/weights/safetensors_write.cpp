@@ -70,7 +70,14 @@ std::string header_of(const std::vector<Entry>& entries,
         begin + uint64_t(entry.tensor->numel()) * itemsize(dtype);
     text += concat(quoted(*entry.name), ":{\"dtype\":\"",
                    kSafetensorsTypes[entry.type].name, "\",\"shape\":[");
-    for (int64_t size : entry.tensor->sizes()) text += concat(size, ',');
+    Dims shape(entry.tensor->sizes());
+    if (dtype == DType::kFloat4E2M1FNX2) {
+      HOTARU_CHECK_AS(ValueError, !shape.empty(), "tensor '", *entry.name,
+                      "' of ", dtype, " has no dimension, and safetensors ",
+                      "counts both numbers of its element");
+      shape.back() *= 2;
+    }
+    for (int64_t size : shape) text += concat(size, ',');
     if (text.back() == ',') text.pop_back();
     text += concat("],\"data_offsets\":[", begin, ',', end, "]},");
     begin = end;

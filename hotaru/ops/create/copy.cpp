@@ -57,6 +57,13 @@ void copy_across(const Tensor& to, const Tensor& from, bool non_blocking) {
 }  // namespace
 
 void enqueue_copy(const Tensor& to, const Tensor& from, bool non_blocking) {
+  if (to.dtype() != from.dtype() &&
+      (is_stored_only(to.dtype()) || is_stored_only(from.dtype())))
+      [[unlikely]] {
+    if (to.numel() == 0) return;
+    refuse_dtype("copy_",
+                 is_stored_only(from.dtype()) ? from.dtype() : to.dtype());
+  }
   if (to.device() != from.device()) [[unlikely]]
     return copy_across(to, from, non_blocking);
   enqueue(kCopy, {write(to), read(from)});
@@ -185,6 +192,8 @@ Scalar item(const Tensor& self) {
                "Tensor.item() cannot be called on meta tensors");
   HOTARU_CHECK(self.numel() == 1, "a Tensor with ", self.numel(),
                " elements cannot be converted to Scalar");
+  if (is_stored_only(self.dtype()))
+    refuse_dtype("_local_scalar_dense_cpu", self.dtype());
   if (is_rare(self.dtype())) return item(to(self, carrier(self.dtype())));
   const Tensor host = to(self, Device{DeviceType::kCPU});
   Scalar out;
@@ -236,7 +245,8 @@ void clear_from(const Tensor& self, size_t begin) {
         make_tensor(self.storage(), self.dtype(), IntSpan({end / item - first}),
                     IntSpan({1}), first);
     rest.impl()->tracks_version = false;
-    fill_(rest, filling(self.dtype()));
+    const Tensor numbers = as_numbers(rest);
+    fill_(numbers, filling(numbers.dtype()));
     return;
   }
   constexpr int64_t kFromSystem = int64_t{64} << 20;

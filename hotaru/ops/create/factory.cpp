@@ -137,6 +137,7 @@ Scalar as_element(const Scalar& value, DType dtype) {
 namespace {
 
 Tensor filled(Tensor out, const Scalar& value) {
+  if (is_stored_only(out.dtype())) refuse_dtype("fill_cpu", out.dtype());
   // One element becomes infinite, as in PyTorch.
   if (out.numel() == 1)
     check_holds(out.dtype(), value);
@@ -145,6 +146,11 @@ Tensor filled(Tensor out, const Scalar& value) {
   const bool truth = out.dtype() == DType::kBool && value.is_complex();
   enqueue(kFill, {write(out)},
           PointwiseNumbers{truth ? Scalar(value.to_complex() != 0.0) : value});
+  return out;
+}
+
+Tensor zeroed(Tensor out) {
+  filled(as_numbers(out), 0);
   return out;
 }
 
@@ -209,7 +215,7 @@ Tensor full(IntSpan size, const Scalar& value, TensorOptions options) {
 }
 
 Tensor zeros(IntSpan size, TensorOptions options) {
-  return filled(empty_result(size, options), 0);
+  return zeroed(empty_result(size, options));
 }
 
 Tensor ones(IntSpan size, TensorOptions options) {
@@ -255,7 +261,7 @@ Tensor empty_like(const Tensor& model, const Optional<DType>& dtype,
 }
 
 Tensor zeros_like(const Tensor& self) {
-  return filled(empty_like(self), 0);
+  return zeroed(empty_like(self));
 }
 Tensor ones_like(const Tensor& self) {
   return filled(empty_like(self), 1);
@@ -321,6 +327,14 @@ Tensor number_like(const Tensor& self, const Scalar& value) {
   return scalar_tensor(value, {self.dtype(), self.device()});
 }
 
+Tensor as_numbers(const Tensor& t) {
+  if (!is_stored_only(t.dtype())) return t;
+  Tensor out = make_tensor(t.storage(), stored_as(t.dtype()), t.sizes(),
+                           t.strides(), t.storage_offset());
+  out.impl()->tracks_version = false;
+  return out;
+}
+
 Tensor fill_(const Tensor& self, const Scalar& value) {
   autograd::check_inplace(self);
   filled(self, value);
@@ -334,7 +348,11 @@ Tensor fill_(const Tensor& self, const Scalar& value) {
 }
 
 Tensor zero_(const Tensor& self) {
-  return fill_(self, 0);
+  if (!is_stored_only(self.dtype())) return fill_(self, 0);
+  autograd::check_inplace(self);
+  zeroed(self);
+  self.bump_version();
+  return self;
 }
 
 namespace {
@@ -343,8 +361,9 @@ namespace {
 Tensor unset(Tensor t) {
   if (!fills_memory()) [[likely]]
     return t;
-  const Scalar value = filling(t.dtype());
-  return filled(std::move(t), value);
+  const Tensor numbers = as_numbers(t);
+  filled(numbers, filling(numbers.dtype()));
+  return t;
 }
 
 /// Dense, with dimensions in memory in the order of `layout`.
@@ -500,7 +519,7 @@ HOTARU_OP(
     "zeros_like(Tensor self, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
     +[](const Tensor& self, HOTARU_OPTION_ARGS, const GivenFormat& format) {
-      return filled(empty_like(self, dtype, device, format), 0);
+      return zeroed(empty_like(self, dtype, device, format));
     });
 HOTARU_OP(
     "ones_like(Tensor self, " HOTARU_OPTIONS

@@ -45,6 +45,9 @@ Tensor scalar_tensor(const Scalar& value, TensorOptions options = {});
 /// The same of self's dtype; throws where that cannot hold the value.
 Tensor number_like(const Tensor& self, const Scalar& value);
 
+/// The tensor, or of a dtype that is_stored_only() its memory as integers.
+Tensor as_numbers(const Tensor& t);
+
 /// Sets every element.
 Tensor fill_(const Tensor& self, const Scalar& value);
 Tensor zero_(const Tensor& self);

@@ -44,10 +44,9 @@ struct Promotion {
     }
   }
   static int category(DType d) {
-    return d == DType::kBool      ? 0
-           : is_integral(d)       ? 1
-           : is_floating_point(d) ? 2
-                                  : 3;
+    if (is_complex(d)) return 3;
+    if (is_floating_point(d)) return 2;
+    return d == DType::kBool ? 0 : 1;
   }
   /// A weaker class counts only by a higher category of numbers.
   static Optional<DType> combine(Optional<DType> strong, Optional<DType> weak) {
@@ -174,6 +173,7 @@ Dims common_shape(Inputs inputs) {
 /// Tells whether a rare dtype has the operator, computed in its carrier: those
 /// that PyTorch has for it.
 bool carries(const Kernel& kernel, DType dtype) {
+  if (is_stored_only(dtype)) return false;
   static constexpr std::string_view kAll[] = {"eq", "ne", "mul", "isnan"};
   static constexpr std::string_view kUnsigned[] = {"bitwise_and", "bitwise_or",
                                                    "bitwise_xor", "isinf"};
@@ -183,6 +183,7 @@ bool carries(const Kernel& kernel, DType dtype) {
     return std::ranges::find(names, kernel.name()) != names.end();
   };
   if (has(kAll)) return true;
+  if (dtype == DType::kFloat8E8M0FNU) return false;
   if (is_wide_unsigned(dtype)) return has(kUnsigned);
   return has(is_float8(dtype) ? std::span<const std::string_view>(kFloat8)
                               : std::span<const std::string_view>(kComplex));
@@ -196,7 +197,31 @@ bool is_read_later(const Tensor& t, const Tensor& out) {
 }
 
 void launch(const Spec& spec, const Tensor& out, Inputs inputs, DType common,
+            const PointwiseNumbers& numbers);
+
+/// PyTorch compares pairs of 4-bit floats by their bytes.
+bool compares_bytes(const Kernel& kernel, DType dtype) {
+  const std::string_view name = kernel.name();
+  return dtype == DType::kFloat4E2M1FNX2 &&
+         (name == "eq" || name == "ne" || name == "isnan");
+}
+
+void launch_of_bytes(const Spec& spec, const Tensor& out, Inputs inputs,
+                     DType common, const PointwiseNumbers& numbers) {
+  std::array<Tensor, 3> bytes;
+  std::array<const Tensor*, 3> operands{};
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    bytes[i] = as_numbers(to(*inputs[i], common));
+    operands[i] = &bytes[i];
+  }
+  launch(spec, out, {operands.data(), inputs.size()}, stored_as(common),
+         numbers);
+}
+
+void launch(const Spec& spec, const Tensor& out, Inputs inputs, DType common,
             const PointwiseNumbers& numbers) {
+  if (compares_bytes(spec.kernel, common)) [[unlikely]]
+    return launch_of_bytes(spec, out, inputs, common, numbers);
   if (is_rare(common) && carries(spec.kernel, common)) [[unlikely]] {
     const DType wide = carrier(common);
     Tensor result = out;

@@ -213,9 +213,8 @@ void add_properties(BuiltinTable& table) {
         +[](const Tensor&) { return false; });
   }
   table.add(
-      "is_signed(Tensor self) -> bool", +[](const Tensor& t) {
-        return t.dtype() != DType::kUInt8 && t.dtype() != DType::kBool;
-      });
+      "is_signed(Tensor self) -> bool",
+      +[](const Tensor& t) { return checked_signed(t.dtype()); });
   table.add(
       "promote_types(ScalarType type1, ScalarType type2) -> ScalarType",
       +[](DType a, DType b) { return int64_t(promote_types(a, b)); });

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/rare.h"
 #include "hotaru/script/compile/annotation.h"
 #include "hotaru/script/program/unit.h"
 
@@ -42,27 +43,13 @@ const std::pair<std::string_view, double> kNumbers[] = {
     {"tau", 2 * std::numbers::pi},
 };
 
+// Second names of dtypes.
 constexpr std::pair<std::string_view, DType> kDTypes[] = {
-    {"uint8", DType::kUInt8},
-    {"int8", DType::kInt8},
-    {"int16", DType::kInt16},
-    {"short", DType::kInt16},
-    {"int32", DType::kInt32},
-    {"int", DType::kInt32},
-    {"int64", DType::kInt64},
-    {"long", DType::kInt64},
-    {"float16", DType::kFloat16},
-    {"half", DType::kFloat16},
-    {"float32", DType::kFloat32},
-    {"float", DType::kFloat32},
-    {"float64", DType::kFloat64},
-    {"double", DType::kFloat64},
-    {"complex64", DType::kComplex64},
-    {"cfloat", DType::kComplex64},
-    {"complex128", DType::kComplex128},
+    {"short", DType::kInt16},        {"int", DType::kInt32},
+    {"long", DType::kInt64},         {"half", DType::kFloat16},
+    {"float", DType::kFloat32},      {"double", DType::kFloat64},
+    {"chalf", DType::kComplex32},    {"cfloat", DType::kComplex64},
     {"cdouble", DType::kComplex128},
-    {"bool", DType::kBool},
-    {"bfloat16", DType::kBFloat16},
 };
 
 // Memory formats and layouts, by PyTorch's numbers.
@@ -95,6 +82,8 @@ Meaning number(std::string_view name) {
 Meaning torch_attribute(std::string_view name) {
   for (const auto& [known, dtype] : kDTypes)
     if (name == known) return constant(dtype);
+  for (const DType dtype : kAllDTypes)
+    if (name == dtype_name(dtype)) return constant(dtype);
   for (const auto& [known, value] : kIntegers)
     if (name == known) return constant(value);
   if (Meaning known = number(name); known.kind != Kind::kUnknown) return known;

@@ -240,6 +240,11 @@ Tensor from_nest(PyObject* data, std::optional<DType> dtype) {
     nest.measure(data);
   }
   const DType result = dtype.value_or(nest.dtype.value_or(default_dtype()));
+  if (is_stored_only(result)) {
+    Tensor out = empty(nest.shape, result);
+    HOTARU_CHECK(out.numel() == 0, "store_scalar: invalid type");
+    return out;
+  }
   const bool direct = !is_rare(result) || is_wide_unsigned(result);
   const DType filled = direct ? result : carrier(result);
   Tensor out = empty(nest.shape, filled);
@@ -337,6 +342,9 @@ PyObject* to_list(const Tensor& self) {
   Tensor host = to(detach(self), Device{});
   if (is_rare(host.dtype()) && !is_wide_unsigned(host.dtype()))
     host = to(host, carrier(host.dtype()));
+  HOTARU_CHECK(!is_stored_only(host.dtype()) || host.numel() == 0,
+               "load_scalar: invalid type");
+  host = as_numbers(host);
   PyObject* out = nullptr;
   visit_dtype(HostTypes{}, host.dtype(), "tolist", [&]<class T>() {
     const T* data =

@@ -17,13 +17,28 @@ namespace {
 namespace nb = nanobind;
 namespace dl = nb::dlpack;
 
+/// DLPack's codes of small floats, which nanobind has no names for.
+struct SmallFloat {
+  DType dtype;
+  dl::dtype code;
+};
+constexpr SmallFloat kSmallFloats[] = {
+    {DType::kFloat8E4M3FN, {10, 8, 1}},  {DType::kFloat8E4M3FNUZ, {11, 8, 1}},
+    {DType::kFloat8E5M2, {12, 8, 1}},    {DType::kFloat8E5M2FNUZ, {13, 8, 1}},
+    {DType::kFloat8E8M0FNU, {14, 8, 1}}, {DType::kFloat4E2M1FNX2, {17, 4, 2}},
+};
+
+/// Small integers go as those of a byte.
 dl::dtype to_dlpack(DType dtype) {
+  for (const SmallFloat& small : kSmallFloats)
+    if (small.dtype == dtype) return small.code;
   const auto bits = uint8_t(itemsize(dtype) * 8);
   const auto of = [bits](dl::dtype_code code) {
     return dl::dtype{uint8_t(code), bits, 1};
   };
   if (dtype == DType::kBool) return of(dl::dtype_code::Bool);
-  if (is_integral(dtype) && !is_signed(dtype)) return of(dl::dtype_code::UInt);
+  if (!is_differentiable(dtype) && !is_signed(dtype))
+    return of(dl::dtype_code::UInt);
   if (dtype == DType::kBFloat16) return of(dl::dtype_code::Bfloat);
   if (is_complex(dtype)) return of(dl::dtype_code::Complex);
   return of(is_floating_point(dtype) ? dl::dtype_code::Float
@@ -31,11 +46,15 @@ dl::dtype to_dlpack(DType dtype) {
 }
 
 DType from_dlpack(dl::dtype given) {
+  for (const SmallFloat& small : kSmallFloats)
+    if (small.code.code == given.code && small.code.bits == given.bits &&
+        small.code.lanes == given.lanes)
+      return small.dtype;
   HOTARU_CHECK_AS(ValueError, given.lanes == 1, "from_dlpack: vectors of ",
                   given.lanes, " lanes are not supported");
   for (int8_t i = 0; i < 32; ++i) {
     const auto dtype = static_cast<DType>(i);
-    if (!dtype_name(dtype) || is_float8(dtype)) continue;
+    if (!dtype_name(dtype) || is_float8(dtype) || is_bits(dtype)) continue;
     const dl::dtype known = to_dlpack(dtype);
     if (known.code == given.code && known.bits == given.bits) return dtype;
   }
@@ -61,6 +80,7 @@ void check_exportable(const Tensor& self) {
     reason =
         "Can't export tensors that require gradient, use "
         "tensor.detach()";
+  if (is_bits(self.dtype())) reason = "Bit types are not supported by dlpack";
   if (!reason) return;
   PyErr_SetString(PyExc_BufferError, reason);
   throw nb::python_error();

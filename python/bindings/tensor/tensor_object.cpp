@@ -420,7 +420,7 @@ PyObject* is_floating(const Tensor& t) {
   return new_bool(t.is_floating_point());
 }
 PyObject* is_signed(const Tensor& t) {
-  return new_bool(hotaru::is_signed(t.dtype()));
+  return new_bool(checked_signed(t.dtype()));
 }
 PyObject* is_contiguous(const Tensor& t) {
   return new_bool(t.is_contiguous());

@@ -16,7 +16,7 @@ namespace hotaru::python {
 namespace {
 
 // Borrowed from the module, which keeps them for the process's life.
-std::array<PyObject*, 32> dtype_objects{};
+std::array<PyObject*, 64> dtype_objects{};
 std::vector<PyObject*> layout_objects;
 PyObject* size_type = nullptr;
 
@@ -135,13 +135,14 @@ void init_dtype(nb::module_& m) {
       .def_prop_ro("is_complex",
                    [](const PyDType& d) { return is_complex(d.dtype); })
       .def_prop_ro("is_signed",
-                   [](const PyDType& d) { return is_signed(d.dtype); })
+                   [](const PyDType& d) { return checked_signed(d.dtype); })
       .def_prop_ro("itemsize",
                    [](const PyDType& d) { return itemsize(d.dtype); })
       .def("to_real",
            [](const PyDType& d) { return dtype_object(to_real(d.dtype)); })
       .def("to_complex", [](const PyDType& d) {
-        HOTARU_CHECK(is_differentiable(d.dtype) || d.dtype == DType::kComplex32,
+        HOTARU_CHECK(is_differentiable(d.dtype) && !is_float8(d.dtype) &&
+                         !is_stored_only(d.dtype),
                      "Unknown Complex ScalarType for ",
                      scalar_type_name(d.dtype));
         const bool half = d.dtype == DType::kFloat16;

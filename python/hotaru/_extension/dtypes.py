@@ -29,7 +29,24 @@ _RARE = {
     _C.float8_e4m3fn: "Float8_e4m3fnTensor",
     _C.float8_e5m2fnuz: "Float8_e5m2fnuzTensor",
     _C.float8_e4m3fnuz: "Float8_e4m3fnuzTensor",
+    _C.float8_e8m0fnu: "Float8_e8m0fnuTensor",
 }
+# Named and stored, without arithmetic.
+STORED = (
+    _C.float4_e2m1fn_x2,
+    *(getattr(_C, f"bits{form}") for form in ("1x8", "2x4", "4x2", "8", "16")),
+    *(getattr(_C, f"uint{bits}") for bits in range(1, 8)),
+    *(getattr(_C, f"int{bits}") for bits in range(1, 8)),
+)
+
+
+def _stored_name(dtype) -> str:
+    name = str(dtype).removeprefix("torch.")
+    start = "UInt" if name.startswith("uint") else name[0].upper() + name[1:4]
+    return start + name[len(start) :]
+
+
+_RARE.update({dtype: f"{_stored_name(dtype)}Tensor" for dtype in STORED})
 # Where the name in texts is not the dtype's own.
 _CPP_NAMES = {
     "uint8": "unsigned char",
@@ -146,6 +163,7 @@ class finfo(_Limits):  # noqa: N801
         "float8_e4m3fn": (3, -6, 8),
         "float8_e5m2fnuz": (2, -15, 15),
         "float8_e4m3fnuz": (3, -7, 7),
+        "float8_e8m0fnu": (0, -127, 127),
     }
     _WRONG = (
         "torch.finfo() requires a floating point input type. "
@@ -164,6 +182,8 @@ class finfo(_Limits):  # noqa: N801
         elif self.dtype == "float8_e5m2fnuz":  # PyTorch's; the format's is 0.25
             self.eps = 0.125
         self.min = -self.max
+        if self.dtype == "float8_e8m0fnu":  # powers of two without a sign
+            self.max, self.min = 2.0**127, self.tiny
         self.resolution = 10.0 ** -int(bits * 0.30102999566398120)
 
 
@@ -209,6 +229,9 @@ def abbreviation(dtype) -> str:
     name = str(dtype).removeprefix("torch.").replace("_", "")
     if name == "bool":
         return "b8"
+    if dtype in STORED and "float" not in name:
+        short = name.replace("bits", "b")
+        return f"{short}x1" if name in ("bits8", "bits16") else short
     for kind, short in (
         ("bfloat", "bf"),
         ("float", "f"),

@@ -24,10 +24,6 @@ _TYPESTR = {
 }
 
 
-# DLPack's codes for them are younger than its versions here.
-_UNKNOWN = (_C.float8_e5m2, _C.float8_e4m3fn, _C.float8_e5m2fnuz, _C.float8_e4m3fnuz)
-
-
 def dlpack_device(self) -> tuple[int, int]:
     """(device type, index) in DLPack's numbers; ValueError on meta."""
     if self.is_meta:
@@ -75,8 +71,6 @@ def _check_exported(tensor) -> None:
         raise BufferError("Cannot pack tensors on meta")
     if tensor.is_quantized:
         raise BufferError("QUInt/QInt types are not supported by dlpack")
-    if tensor.dtype in _UNKNOWN:
-        raise BufferError(f"__dlpack__: {tensor.dtype} is not exchanged")
 
 
 def _let_follow(stream, index: int) -> None:

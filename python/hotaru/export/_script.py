@@ -48,6 +48,15 @@ _DTYPES = {
     27: "uint16",
     28: "uint32",
     29: "uint64",
+    18: "bits1x8",
+    19: "bits2x4",
+    20: "bits4x2",
+    21: "bits8",
+    22: "bits16",
+    **{29 + bits: f"uint{bits}" for bits in range(1, 8)},
+    **{36 + bits: f"int{bits}" for bits in range(1, 8)},
+    44: "float8_e8m0fnu",
+    45: "float4_e2m1fn_x2",
 }
 _NUMBERS = {getattr(_C, name): number for number, name in _DTYPES.items()}
 _FORMATS = {

@@ -31,6 +31,8 @@ _SHORT = {
     "float8_e5m2": "f8e5m2",
     "float8_e4m3fnuz": "f8e4m3fnuz",
     "float8_e5m2fnuz": "f8e5m2fnuz",
+    "float8_e8m0fnu": "f8e8m0fnu",
+    "float4_e2m1fn_x2": "f4e2m1fnx2",
 }
 _SIGNS = {
     operator.add: "+",

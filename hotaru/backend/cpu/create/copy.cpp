@@ -164,7 +164,7 @@ std::optional<Elementwise> fill(const KernelCall& call) {
   std::optional<Elementwise> out;
   const DType dtype = call.tensor(0).dtype();
   if (is_rare(dtype)) {
-    visit_if_listed(RareTypes{}, dtype, [&]<class T>() {
+    visit_dtype(RareTypes{}, dtype, "fill_cpu", [&]<class T>() {
       const Scalar& value = call.attributes<PointwiseNumbers>().a;
       out.emplace(&fill_loop<T>, rare_number<T>(value));
     });

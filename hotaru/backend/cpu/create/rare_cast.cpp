@@ -83,6 +83,8 @@ bool by_value(DType rare, DType other) {
 }  // namespace
 
 Elementwise rare_cast(DType to, DType from) {
+  if (is_stored_only(from) || is_stored_only(to))
+    refuse_dtype("copy_", is_stored_only(from) ? from : to);
   Chain chain;
   DType at = from;
   const auto go = [&](LoopNest::Inner step, DType next) {

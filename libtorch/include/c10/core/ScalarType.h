@@ -30,6 +30,11 @@ enum class ScalarType : int8_t {
   ComplexDouble = 10,
   Bool = 11,
   BFloat16 = 15,
+  Bits1x8 = 18,
+  Bits2x4 = 19,
+  Bits4x2 = 20,
+  Bits8 = 21,
+  Bits16 = 22,
   Float8_e5m2 = 23,
   Float8_e4m3fn = 24,
   Float8_e5m2fnuz = 25,
@@ -37,7 +42,23 @@ enum class ScalarType : int8_t {
   UInt16 = 27,
   UInt32 = 28,
   UInt64 = 29,
-  Undefined = 30,
+  UInt1 = 30,
+  UInt2 = 31,
+  UInt3 = 32,
+  UInt4 = 33,
+  UInt5 = 34,
+  UInt6 = 35,
+  UInt7 = 36,
+  Int1 = 37,
+  Int2 = 38,
+  Int3 = 39,
+  Int4 = 40,
+  Int5 = 41,
+  Int6 = 42,
+  Int7 = 43,
+  Float8_e8m0fnu = 44,
+  Float4_e2m1fn_x2 = 45,
+  Undefined = 46,
 };
 
 constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = kByte;
@@ -58,6 +79,10 @@ constexpr ScalarType kBool = ScalarType::Bool;
 constexpr ScalarType kBFloat16 = ScalarType::BFloat16;
 constexpr ScalarType kFloat8_e5m2 = ScalarType::Float8_e5m2;
 constexpr ScalarType kFloat8_e4m3fn = ScalarType::Float8_e4m3fn;
+constexpr ScalarType kFloat8_e5m2fnuz = ScalarType::Float8_e5m2fnuz;
+constexpr ScalarType kFloat8_e4m3fnuz = ScalarType::Float8_e4m3fnuz;
+constexpr ScalarType kFloat8_e8m0fnu = ScalarType::Float8_e8m0fnu;
+constexpr ScalarType kFloat4_e2m1fn_x2 = ScalarType::Float4_e2m1fn_x2;
 constexpr ScalarType kUInt16 = ScalarType::UInt16;
 constexpr ScalarType kUInt32 = ScalarType::UInt32;
 constexpr ScalarType kUInt64 = ScalarType::UInt64;
@@ -139,20 +164,21 @@ inline bool isReducedFloatingType(ScalarType type) {
   return type == ScalarType::Half || type == ScalarType::BFloat16;
 }
 inline bool isIntegralType(ScalarType type, bool includeBool) {
-  return !isFloatingType(type) && !isComplexType(type) &&
-         (includeBool || type != ScalarType::Bool);
+  return hotaru::is_integral(to_hotaru(type), includeBool);
 }
+inline bool isFloat8Type(ScalarType type) {
+  return hotaru::is_float8(to_hotaru(type));
+}
+inline bool isBitsType(ScalarType type) {
+  return hotaru::is_bits(to_hotaru(type));
+}
+inline bool isBarebonesUnsignedType(ScalarType type) {
+  return hotaru::is_wide_unsigned(to_hotaru(type)) ||
+         hotaru::is_small_unsigned(to_hotaru(type));
+}
+/// Throws of bits.
 inline bool isSignedType(ScalarType type) {
-  switch (type) {
-    case ScalarType::Byte:
-    case ScalarType::Bool:
-    case ScalarType::UInt16:
-    case ScalarType::UInt32:
-    case ScalarType::UInt64:
-      return false;
-    default:
-      return true;
-  }
+  return hotaru::checked_signed(to_hotaru(type));
 }
 inline ScalarType toComplexType(ScalarType type) {
   return from_hotaru(hotaru::to_complex(to_hotaru(type)));

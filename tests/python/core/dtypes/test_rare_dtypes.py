@@ -172,9 +172,7 @@ def test_dlpack(name):
     assert shared.data_ptr() == x.data_ptr()
 
 
-def test_what_dlpack_does_not_know():
-    with pytest.raises(BufferError, match="float8_e5m2 is not exchanged"):
-        torch.ones(2).to(torch.float8_e5m2).__dlpack__()
+def test_dlpack_of_no_memory():
     with pytest.raises(BufferError, match="Cannot pack tensors on meta"):
         torch.ones(2, device="meta").__dlpack__()
 
