@@ -8,6 +8,7 @@
 #include "hotaru/exchange/onnx_out/table.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/script/passes/passes.h"
+#include "hotaru/script/run/foreign.h"
 
 namespace hotaru::exchange::onnx_out {
 
@@ -201,12 +202,64 @@ bool Exporter::evaluate(const Operator& op, const std::vector<Symbol>& inputs,
   return true;
 }
 
-bool Exporter::is_refused(const Operator& op) const {
-  if (refused_.empty()) return false;
-  std::string name = qualified_name(op);
+namespace {
+
+/// The name of an operator that a program defined, where a call is of one.
+std::string own_operator(const Operator& op,
+                         const std::vector<Symbol>& inputs) {
+  if (op.schema().name != "call_foreign" || !inputs[0].is_host() ||
+      !inputs[0].host.is_object() || !inputs[1].is_tuple())
+    return {};
+  const auto* callee =
+      dynamic_cast<script::ForeignFunction*>(inputs[0].host.as_object());
+  return callee ? callee->operator_name() : std::string();
+}
+
+}  // namespace
+
+const Symbolic* Exporter::symbolic_of(const Operator& op,
+                                      std::string name) const {
   name.resize(std::min(name.find('.'), name.size()));
   if (is_in_place(op) && name.ends_with('_')) name.pop_back();
-  return refused_.count(name) > 0;
+  const auto found = symbolics_.find(name);
+  return found == symbolics_.end() ? nullptr : &found->second;
+}
+
+std::vector<Symbol> Exporter::symbolic_results(
+    const Node& node, const Symbolic& symbolic,
+    const std::vector<Symbol>& inputs, const std::vector<Value> (&out)[2]) {
+  const Names names = symbolic(*this, inputs);
+  // An operator that a program defined gives several as a tuple.
+  const bool tuple = out[0][0].is_tuple();
+  const auto& firsts = tuple ? out[0][0].as_tuple().items : out[0];
+  const auto& seconds = tuple ? out[1][0].as_tuple().items : out[1];
+  const size_t count = node.outputs.empty() ? names.size() : firsts.size();
+  HOTARU_CHECK(names.size() == count, "its symbolic function gave ",
+               names.size(), " values, where the operator has ", count);
+  if (is_in_place(*node.op) && inputs[0].is_tensor()) {
+    HOTARU_CHECK(count > 0, "its symbolic function gave no value");
+    const std::shared_ptr<Cell> cell = inputs[0].cell;
+    read(*cell);
+    touch(cell);
+    write(*cell, names[0]);
+    return {inputs[0]};
+  }
+  std::vector<Symbol> outputs;
+  for (size_t i = 0; i < (node.outputs.empty() ? 0 : count); ++i) {
+    const Value &first = firsts[i], &second = seconds[i];
+    if (first.is_tensor()) {
+      outputs.push_back(new_tensor(names[i], example_of(first, second)));
+      continue;
+    }
+    HOTARU_CHECK_AS(NotImplementedError,
+                    first.is_number() && !first.is_complex(),
+                    "its result is a ", first.type_name(),
+                    ", which a symbolic function can't give");
+    outputs.push_back(
+        Symbol::of_number(names[i], number_dtype(first), first, second));
+  }
+  if (tuple) return {Symbol::tuple_of(std::move(outputs))};
+  return outputs;
 }
 
 std::vector<Example> Exporter::before_rounding(
@@ -230,8 +283,16 @@ std::vector<Symbol> Exporter::lowered(const Node& node,
   const std::vector<Example> rounded = before_rounding(*node.op, inputs);
   const std::optional<Example> before = sizes_before(*node.op, inputs);
   const bool evaluated = evaluate(*node.op, inputs, out, why);
-  if (is_refused(*node.op))
-    return missing_results(node, out, evaluated ? "" : why);
+  if (!symbolics_.empty()) {
+    const std::string own = own_operator(*node.op, inputs);
+    const Symbolic* symbolic =
+        symbolic_of(*node.op, own.empty() ? qualified_name(*node.op) : own);
+    if (symbolic) {
+      HOTARU_CHECK(evaluated, why);
+      return symbolic_results(node, *symbolic,
+                              own.empty() ? inputs : inputs[1].items(), out);
+    }
+  }
   const bool in_place = is_in_place(*node.op);
   const bool tensors = std::any_of(inputs.begin(), inputs.end(), has_tensor);
   const bool number =

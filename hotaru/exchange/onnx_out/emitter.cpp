@@ -120,6 +120,22 @@ Names Emitter::add_many(const char* op, Names inputs, size_t outputs,
   return names;
 }
 
+Names Emitter::add_many(const OpName& op, Names inputs, size_t outputs,
+                        std::vector<Attribute> attributes) {
+  Names names = add_many(op.name.c_str(), std::move(inputs), outputs,
+                         std::move(attributes));
+  if (!op.domain.empty()) domains_.insert(op.domain);
+  graph().nodes.back().domain = op.domain;
+  return names;
+}
+
+Attribute Emitter::tensor_attr(std::string name, const Tensor& tensor) {
+  Attribute out = named(std::move(name), Type::kTensor);
+  bytes_->push_back(io::onnx::tensor_message("", tensor));
+  out.tensors.push_back({.name = {}, .message = bytes_->back()});
+  return out;
+}
+
 void Emitter::add_node(const char* op, Names inputs, Names outputs,
                        std::vector<Attribute> attributes) {
   io::onnx::Node node;
@@ -146,14 +162,11 @@ std::string Emitter::constant(const Tensor& tensor) {
   std::string& name = by_message_[message];
   if (!name.empty()) return name;
   name = fresh("constant");
-  bytes_->push_back(std::move(message));
   io::onnx::Node node;
   node.op = "Constant";
   node.name = "node_" + name;
   node.outputs = {name};
-  Attribute value = named("value", Type::kTensor);
-  value.tensors.push_back({.name = {}, .message = bytes_->back()});
-  node.attributes.push_back(std::move(value));
+  node.attributes.push_back(tensor_attr("value", tensor));
   constants_.push_back(std::move(node));
   return name;
 }

@@ -31,6 +31,11 @@ Attribute attr(std::string name, std::vector<float> values);
 Attribute attr(std::string name, std::vector<std::string> values);
 Attribute attr(std::string name, std::shared_ptr<io::onnx::Graph> graph);
 
+/// Name of an operator, in ONNX's own set or another domain's.
+struct OpName {
+  std::string name, domain = {};
+};
+
 /// Adds nodes to the graph that is being written, or to one within it, and
 /// keeps constants and initializers. Names are unique over all graphs, so
 /// inner graphs can read the values of those around them.
@@ -54,11 +59,18 @@ class Emitter {
                   std::vector<Attribute> attributes = {});
   Names add_many(const char* op, Names inputs, size_t outputs,
                  std::vector<Attribute> attributes = {});
+  Names add_many(const OpName& op, Names inputs, size_t outputs,
+                 std::vector<Attribute> attributes);
   /// A node whose outputs have these names, which are fresh() ones.
   void add_node(const char* op, Names inputs, Names outputs,
                 std::vector<Attribute> attributes);
   /// Sets what new values are called, for readers of the graph.
   void set_hint(std::string hint) { hint_ = std::move(hint); }
+
+  /// An attribute that is a tensor.
+  Attribute tensor_attr(std::string name, const Tensor& tensor);
+  /// Other domains that nodes are of.
+  const std::set<std::string>& domains() const { return domains_; }
 
   /// A known tensor; equal small ones share a value.
   std::string constant(const Tensor& tensor);
@@ -96,6 +108,7 @@ class Emitter {
   std::map<std::string, int> counts_;
   std::set<std::string> used_;
   std::string hint_;
+  std::set<std::string> domains_;
 };
 
 }  // namespace hotaru::exchange::onnx_out

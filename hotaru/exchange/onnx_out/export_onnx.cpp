@@ -53,7 +53,7 @@ class Job {
       : options_(options),
         attempt_(attempt),
         emitter_(options.opset),
-        exporter_(emitter_, options.refused) {
+        exporter_(emitter_, options.symbolics) {
     for (const std::string& name : options.input_names) reserve(name);
     for (const std::string& name : options.output_names) reserve(name);
   }
@@ -91,6 +91,11 @@ class Job {
     model.ir_version = ir_version(options_.opset);
     model.producer = "hotaru";
     model.opsets[""] = options_.opset;
+    for (const std::string& domain : emitter_.domains()) {
+      const auto given = options_.domains.find(domain);
+      model.opsets[domain] =
+          given == options_.domains.end() ? 1 : given->second;
+    }
     model.graph = emitter_.finish(inputs_, outputs_);
     out.initializers = emitter_.initializers();
     for (const auto& each : inputs_) out.inputs.push_back(each.name);

@@ -4,7 +4,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,9 +22,10 @@ struct OnnxExportOptions {
   std::vector<std::string> input_names, output_names;
   /// Dimensions of any size, by input of the graph, and their names.
   std::vector<std::map<int64_t, std::string>> dynamic;
-  /// Operators that are not to be written, as if there were no form of them:
-  /// "aten::relu", of all overloads, in place or not.
-  std::set<std::string> refused;
+  /// Operators that the program writes itself.
+  onnx_out::Symbolics symbolics;
+  /// Versions of other domains than ONNX's own; 1 of those that are left out.
+  std::map<std::string, int64_t> domains;
   /// Numbers among the arguments are inputs, not constants.
   bool number_inputs = false;
 };

@@ -35,14 +35,21 @@ class ExportError : public NotImplementedError {
 /// The walk cannot go on behind an operator that no row writes.
 struct Incomplete {};
 
+class Exporter;
+/// How a program writes an operator itself: adds nodes for a call with these
+/// arguments, and gives its results' names in the graph.
+using Symbolic =
+    std::function<Names(Exporter&, const std::vector<Symbol>& arguments)>;
+/// By the operator's name, "aten::relu", of all overloads, in place or not.
+using Symbolics = std::map<std::string, Symbolic>;
+
 /// Follows a program from its first node to its return. What is known is
 /// computed at once, the rest becomes nodes; a condition that is not known
 /// becomes an If, a loop whose number of rounds is not known a Loop.
 class Exporter {
  public:
-  /// `refused`: operators that are not written (export_onnx.h).
-  Exporter(Emitter& emitter, const std::set<std::string>& refused)
-      : emitter_(emitter), refused_(refused) {}
+  Exporter(Emitter& emitter, const Symbolics& symbolics)
+      : emitter_(emitter), symbolics_(symbolics) {}
 
   /// Names of parameters and buffers, by tensor.
   void name_tensor(const Tensor& tensor, const std::string& name);
@@ -121,7 +128,11 @@ class Exporter {
   std::string put_back(const Node& node, const std::vector<Symbol>& inputs,
                        size_t base, size_t output, const std::string& old,
                        const std::string& value);
-  bool is_refused(const Operator& op) const;
+  const Symbolic* symbolic_of(const Operator& op, std::string name) const;
+  std::vector<Symbol> symbolic_results(const Node& node,
+                                       const Symbolic& symbolic,
+                                       const std::vector<Symbol>& inputs,
+                                       const std::vector<Value> (&out)[2]);
   std::vector<Symbol> missing_results(const Node& node,
                                       const std::vector<Value> (&out)[2],
                                       const std::string& why);
@@ -146,7 +157,7 @@ class Exporter {
   Symbol pinned(const Symbol& symbol);
 
   Emitter& emitter_;
-  const std::set<std::string>& refused_;
+  const Symbolics& symbolics_;
   std::unordered_map<const TensorImpl*, std::shared_ptr<Cell>> by_tensor_;
   // So that no address is used twice.
   std::vector<Tensor> kept_;

@@ -1,6 +1,7 @@
 // Functions of another language that a program calls: Python's.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "hotaru/core/ref.h"
@@ -14,6 +15,8 @@ struct ForeignFunction : RefCounted {
   /// The result's type is checked by the program. Whatever is thrown becomes
   /// an error of the program.
   virtual Value call(const std::vector<Value>& arguments) const = 0;
+  /// The name if it is an operator that a program defined, "lib::op", or "".
+  virtual std::string operator_name() const { return {}; }
 };
 
 }  // namespace hotaru::script

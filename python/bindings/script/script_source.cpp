@@ -41,6 +41,13 @@ struct PythonFunction : script::ForeignFunction {
       items.append(nb::steal(to_python(argument)));
     return to_value(held.get()(*nb::tuple(items)).ptr());
   }
+  std::string operator_name() const override {
+    const GilAcquire gil;
+    const nb::object name = nb::getattr(held.get(), "_name", nb::none());
+    if (!nb::isinstance<nb::str>(name)) return {};
+    std::string out = nb::cast<std::string>(name);
+    return out.find("::") == std::string::npos ? std::string() : out;
+  }
   Held held;
 };
 

@@ -2,7 +2,7 @@
 
 `export` writes a model, `load` runs one.
 
-Symbolic functions of other libraries are taken and kept; nothing calls them.
+Symbolic functions of other libraries are called where `dynamo=False`.
 """
 
 from __future__ import annotations
@@ -77,8 +77,12 @@ class TensorProtoDataType(enum.IntEnum):
 def register_custom_op_symbolic(
     symbolic_name: str, symbolic_fn, opset_version: int
 ) -> None:
-    """Keeps how an exporter would write an operator; `export` warns that it
-    writes operators its own way.
+    """Has `export(dynamo=False)` write an operator as a program says.
+
+    From this version of ONNX on, `symbolic_fn(g, *args)` is called for each
+    call of the operator, of whatever overload. It gets values of the graph, and
+    Python's values for what is known, writes nodes by `g.op()` and returns the
+    results' values.
 
     ValueError: the name is not of the form "domain::operator".
     """

@@ -57,7 +57,6 @@ def _refuse_options(
     dump_exported_program,
     profile,
     operator_export_type,
-    custom_opsets,
     export_modules_as_functions,
 ) -> None:
     asked = {
@@ -65,7 +64,6 @@ def _refuse_options(
         "dump_exported_program": dump_exported_program,
         "profile": profile,
         "operator_export_type": int(operator_export_type),
-        "custom_opsets": custom_opsets,
         "export_modules_as_functions": export_modules_as_functions,
     }
     for name, value in asked.items():
@@ -128,6 +126,9 @@ def export(
         dynamic_axes: the older form, by names of inputs.
         report: writes a Markdown file about the export to `artifacts_dir`.
         verify: runs the model and compares its results with the program's.
+        custom_opsets: versions of domains that symbolic functions write nodes of;
+            1 of those that are left out. Without `dynamo`, as what
+            `register_custom_op_symbolic` registered.
         export_params: False to leave the weights out; without `dynamo` they
             are inputs then.
         keep_initializers_as_inputs: declares weights as inputs, too.
@@ -150,7 +151,6 @@ def export(
         dump_exported_program,
         profile,
         operator_export_type,
-        custom_opsets,
         export_modules_as_functions,
     )
     args, kwargs = _arguments(args, kwargs)
@@ -163,7 +163,8 @@ def export(
             list(output_names or ()),
             dynamic_shapes,
             dynamic_axes,
-            set() if dynamo else _with_symbolics(opset),
+            {} if dynamo else _symbolics_of(opset),
+            dict(custom_opsets or {}),
         )
     program = ONNXProgram(native, job.flatten)
     if not dynamo:
@@ -199,13 +200,18 @@ def _check_names(what: str, names, count: int) -> None:
         )
 
 
-def _with_symbolics(opset: int) -> set[str]:
-    """Operators of which a program said how they are to be written: what was
-    registered for this version of ONNX or one before it.
+def _symbolics_of(opset: int) -> dict:
+    """How programs write operators themselves: what was registered for this
+    version of ONNX, or the last before it.
     """
     from . import _symbolics
+    from ._graph import written
 
-    return {name for name, since in _symbolics if since <= opset}
+    last: dict[str, int] = {}
+    for name, since in _symbolics:
+        if since <= opset:
+            last[name] = max(since, last.get(name, since))
+    return {n: written(_symbolics[n, since], opset) for n, since in last.items()}
 
 
 def _arguments(args, kwargs) -> tuple[tuple, dict]:
@@ -259,7 +265,9 @@ class _Job:
             x if _capture.is_tensor(x) else _C.tensor(x, dtype=_dtype(x)) for x in out
         ]
 
-    def write(self, opset, inputs, outputs, shapes, axes, refused):
+    def write(self, opset, inputs, outputs, shapes, axes, symbolics, domains):
+        from ._graph import described
+
         inputs = inputs + self.names[len(inputs) :]
         dynamic: list[dict] = []
         if shapes is not None:
@@ -289,17 +297,12 @@ class _Job:
                 outputs,
                 dynamic,
                 self.scripted,
-                refused,
+                symbolics,
+                described,
+                domains,
             )
         except NotImplementedError as error:
             raise OnnxExporterError(str(error)) from None
-        for name, *_ in made.missing:
-            if name.partition(".")[0].removesuffix("_") in refused:
-                raise OnnxExporterError(
-                    f"{name} has a custom symbolic, and hotaru's exporter "
-                    "calls none; unregister_custom_op_symbolic has it written "
-                    "as it knows it"
-                )
         if made.missing:
             raise UnsupportedOperatorError(
                 made.missing[0][0], opset, operators=made.missing

@@ -2,7 +2,7 @@
 
 A function takes the graph, `g`, whose `op(name, *inputs, **attributes)` writes
 a node, and the operator's arguments: values of the graph, or Python's numbers.
-hotaru's own exporter writes operators its own way and calls none of these.
+hotaru's own exporter calls them where a program registered them.
 """
 
 from __future__ import annotations
