@@ -270,6 +270,10 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool invert) {
   if (test_elements.numel() == 0)
     return full(elements.sizes(), invert, {DType::kBool, device});
   const DType dtype = result_type({elements, test_elements});
+  if (is_wide_unsigned(dtype)) {
+    return isin(in_signed_order(to(elements, dtype)),
+                in_signed_order(to(test_elements, dtype)), invert);
+  }
   const Tensor sorted =
       std::get<0>(sort(to(elements_of(test_elements), dtype), 0));
   const Tensor x = to(elements, dtype), values = elements_of(contiguous(x));

@@ -97,17 +97,25 @@ PyObject* method(PyObject* self, PyObject*) {
   return unary<kName, F>(self);
 }
 
+/// The answer to an operator: a TypeError leaves it to the other operand, as
+/// with PyTorch's operators.
+inline PyObject* or_not_implemented(PyObject* answer) {
+  if (answer || !PyErr_ExceptionMatches(PyExc_TypeError)) return answer;
+  PyErr_Clear();
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
 /// Operators of two operands; the second name is that of `1 - tensor`, called
 /// with the tensor first. Objects that are no tensors are asked where F does
 /// not know them.
 template <Name kName, Name kReflected, binaryfunc F>
 PyObject* binary(PyObject* a, PyObject* b) {
   if (possible && overridden({a, b})) [[unlikely]]
-    return ask_operands(kName.text, kReflected.text, a, b);
+    return or_not_implemented(ask_operands(kName.text, kReflected.text, a, b));
   PyObject* result = F(a, b);
   if (result != Py_NotImplemented || !overridden({a, b})) return result;
   Py_DECREF(result);
-  return ask_operands(kName.text, kReflected.text, a, b);
+  return or_not_implemented(ask_operands(kName.text, kReflected.text, a, b));
 }
 
 void init_overrides(nanobind::module_& m);

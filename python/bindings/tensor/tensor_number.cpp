@@ -257,7 +257,8 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
   if (overrides::possible && overrides::overridden({a, b})) [[unlikely]] {
     static constexpr const char* kNames[] = {"lt", "le", "__eq__",
                                              "ne", "gt", "ge"};
-    return overrides::ask_attribute(kNames[op], nullptr, {a, b});
+    return overrides::or_not_implemented(
+        overrides::ask_attribute(kNames[op], nullptr, {a, b}));
   }
   return guarded([&]() -> PyObject* {
     const Tensor& x = tensor_of(a);

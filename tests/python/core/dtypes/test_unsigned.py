@@ -159,3 +159,16 @@ def test_the_only_element_is_whatever_is_selected(dtype):
     for f in (x.max, x.amax, x.aminmax, lambda: x[None].max(0)):
         with pytest.raises(NotImplementedError):
             f()
+
+
+@pytest.mark.parametrize("bits", [16, 32, 64])
+def test_isin(bits):
+    dtype, top = getattr(torch, f"uint{bits}"), 2**bits - 1
+    numbers = [0, 5, top // 2, top // 2 + 1, top]
+    x = torch.tensor(numbers, dtype=torch.uint64).to(dtype)
+    for wanted in ([top], [0, top // 2 + 1], [7], list(range(20))):
+        within = torch.tensor(wanted, dtype=torch.uint64).to(dtype)
+        found = torch.isin(x, within)
+        assert found.tolist() == [n in wanted for n in numbers]
+        assert torch.isin(x, within, invert=True).tolist() == (~found).tolist()
+    assert torch.isin(x, 5).tolist() == [n == 5 for n in numbers]
