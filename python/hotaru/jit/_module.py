@@ -15,7 +15,7 @@ from .._own_names import no_member, not_iterable
 from ..nn import Module
 from ..nn.modules._aspects.conversion import parse_to
 from . import _native_module
-from ._container_methods import METHODS
+from ._containers.methods import METHODS
 from ._errors import make_error
 from ._source import frame_names
 

@@ -18,6 +18,20 @@ from .data_parallel import index_of, moved
 _MB = 1 << 20
 
 
+def _group_of(process_group, device_mesh):
+    """The group that is meant: given, a mesh's or all processes."""
+    if process_group is not None and device_mesh is not None:
+        raise RuntimeError(
+            "Cannot specify both process_group and device_mesh arguments."
+        )
+    if device_mesh is not None:
+        process_group = device_mesh.get_group(mesh_dim=0)
+    group = process_group or distributed.group.WORLD
+    if group is None:
+        distributed.get_rank()  # raises, and says what is missing
+    return group
+
+
 class DistributedDataParallel(Module):
     """Runs a module; every process ends a backward pass with equal gradients.
 
@@ -68,20 +82,12 @@ class DistributedDataParallel(Module):
         lazy_bucket_allocation: bool = False,
     ) -> None:
         super().__init__()
-        if process_group is not None and device_mesh is not None:
-            raise RuntimeError(
-                "Cannot specify both process_group and device_mesh arguments."
-            )
         if mixed_precision is not None:
             raise NotImplementedError(
                 "DistributedDataParallel: mixed_precision is not there; use "
                 "autocast, or the hook bf16_compress_hook for what travels"
             )
-        if device_mesh is not None:
-            process_group = device_mesh.get_group(mesh_dim=0)
-        self.process_group = process_group or distributed.group.WORLD
-        if self.process_group is None:
-            distributed.get_rank()  # raises, and says what is missing
+        self.process_group = _group_of(process_group, device_mesh)
         if not any(p.requires_grad for p in module.parameters()):
             raise RuntimeError(
                 "DistributedDataParallel is not needed when a module doesn't "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping, MutableSequence
 
-from .. import _C
+from ... import _C
 
 
 class ScriptList(_C._ScriptContainer):
