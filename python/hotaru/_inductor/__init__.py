@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .. import compiler
 from ..graphs._compile import check_mode
-from . import config, cpu_vec_isa, runtime
+from . import config, cpu_vec_isa, runtime, utils
 
 __all__ = [
     "aot_compile",
@@ -19,6 +19,7 @@ __all__ = [
     "list_mode_options",
     "list_options",
     "standalone_compile",
+    "utils",
 ]
 
 # Options that modes of `torch.compile` set, by PyTorch's names.

@@ -2,12 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, MutableMapping
 from datetime import timedelta
 
 from . import groups
 from .groups import GroupMember, get_process_group_ranks
 
 __all__ = ["World", "get_backend_impl", "set_timeout"]
+
+
+class _Groups(MutableMapping):
+    """Backend and store of each group, as the groups are now.
+
+    Entries of other keys, which tests put in place of groups, are kept.
+    """
+
+    def __init__(self) -> None:
+        self._others: dict = {}
+
+    def __getitem__(self, group):
+        if group in groups._backends:
+            return groups._backends[group], group.get_group_store()
+        return self._others[group]
+
+    def __setitem__(self, group, entry) -> None:
+        if group not in groups._backends:
+            self._others[group] = entry
+
+    def __delitem__(self, group) -> None:
+        del self._others[group]
+
+    def __iter__(self) -> Iterator:
+        yield from groups._backends
+        yield from self._others
+
+    def __len__(self) -> int:
+        return len(groups._backends) + len(self._others)
+
+    def clear(self) -> None:
+        """Drops what is no group."""
+        self._others.clear()
+
+    def copy(self) -> dict:
+        """The entries now."""
+        return dict(self)
 
 
 class World:
@@ -22,13 +60,8 @@ class World:
     def default_pg(self, value) -> None:
         GroupMember.WORLD = value
 
-    @property
-    def pg_map(self) -> dict:
-        """Backend and store of each group."""
-        return {
-            group: (backend, group.get_group_store())
-            for group, backend in groups._backends.items()
-        }
+    #: Backend and store of each group.
+    pg_map = _Groups()
 
     @property
     def pg_names(self) -> dict:

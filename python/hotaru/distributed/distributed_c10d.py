@@ -29,6 +29,7 @@ __all__ = [
 _new_process_group_helper = new_process_group_helper
 _get_default_group = groups.default_group
 _world = World()
+_pg_map = World.pg_map
 
 
 def _broadcast_coalesced(process_group, tensors, buffer_size, src=0) -> None:

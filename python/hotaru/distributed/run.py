@@ -21,7 +21,8 @@ import uuid
 from .agent import Agent, Failure, Plan, logs_of
 
 
-def _parser() -> argparse.ArgumentParser:
+def get_args_parser() -> argparse.ArgumentParser:
+    """The parser of a command line; launchers fill in its options."""
     parser = argparse.ArgumentParser(
         prog="torch.distributed.run",
         description="Starts a program as several processes.",
@@ -96,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def parse_args(args: list[str] | None = None) -> argparse.Namespace:
     """The options of a command line."""
-    return _parser().parse_args(args)
+    return get_args_parser().parse_args(args)
 
 
 def _processes(text: str) -> int:

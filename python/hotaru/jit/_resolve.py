@@ -302,7 +302,8 @@ class Resolver:
     def _class(self, cls: type) -> tuple:
         if issubclass(cls, BaseException):
             return ("language", cls.__name__)
-        if issubclass(cls, Module) and not _marks.is_interface(cls):
+        holders = (Module, hotaru.autograd.Function)
+        if issubclass(cls, holders) and not _marks.is_interface(cls):
             return ("namespace", cls, cls.__name__)  # of static methods
         if _has_only_static_methods(cls):
             return ("namespace", cls, cls.__name__)

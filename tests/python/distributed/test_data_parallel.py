@@ -378,7 +378,8 @@ def test_compressed_gradients(world):
     assert first[0] != first[1]
 
 
-def test_power_sgd_learns(world):
+@pytest.mark.parametrize("hook", ["powerSGD_hook", "batched_powerSGD_hook"])
+def test_power_sgd_learns(world, hook):
     from hotaru.distributed.algorithms.ddp_comm_hooks import powerSGD_hook
 
     def f(rank):
@@ -386,7 +387,7 @@ def test_power_sgd_learns(world):
         state = powerSGD_hook.PowerSGDState(
             None, matrix_approximation_rank=2, start_powerSGD_iter=2
         )
-        ddp.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+        ddp.register_comm_hook(state, getattr(powerSGD_hook, hook))
         x, y = (t[rank * 6 : rank * 6 + 6] for t in data())
         optimizer = hotaru.optim.SGD(ddp.parameters(), 0.1)
         losses = train(ddp, optimizer, x, y, 40)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import pytest
 
 import hotaru
@@ -150,3 +152,30 @@ def test_backends_that_are_not_there():
     with pytest.raises(ValueError, match="RANK expected, but not set"):
         distributed.init_process_group("gloo")
     assert not distributed.is_initialized()
+
+
+def test_the_table_of_groups_is_as_the_groups_are(tmp_path):
+    table = distributed.distributed_c10d._pg_map
+    assert len(table) == 0
+    store = distributed.FileStore(str(tmp_path / "store"), 1)
+    distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
+    try:
+        assert list(table) == [distributed.group.WORLD]
+        assert table[distributed.group.WORLD][0] == "gloo"
+        with mock.patch.dict(table, {"other": ("", None)}):
+            assert "other" in table
+            assert len(table) == 2
+        assert "other" not in table
+        assert distributed.group.WORLD in table
+    finally:
+        distributed.destroy_process_group()
+    assert not table
+
+
+def test_a_launcher_fills_in_options():
+    from hotaru.distributed.run import get_args_parser
+
+    args = get_args_parser().parse_args(["--nnodes", "2", "program.py", "--flag"])
+    assert args.nnodes == "2"
+    assert args.training_script == "program.py"
+    assert args.training_script_args == ["--flag"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 
 import hotaru._dynamo as dynamo
 import pytest
@@ -194,3 +195,28 @@ def test_traces_are_not_there():
     with pytest.raises(NotImplementedError, match="symbolic_trace"):
         dynamo.export(len)
     assert not dynamo.is_dynamo_supported()
+
+
+def test_a_block_with_another_cache(tmp_path, monkeypatch):
+    from hotaru._inductor.runtime.cache_dir_utils import cache_dir
+    from hotaru._inductor.utils import fresh_inductor_cache
+
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "mine"))
+    monkeypatch.delenv("TRITON_CACHE_DIR", raising=False)
+    entries = {}
+    with fresh_inductor_cache(entries, dir=str(tmp_path)):
+        inside = cache_dir()
+        assert os.path.dirname(inside) == str(tmp_path)
+        kernels = os.environ["TRITON_CACHE_DIR"]
+        assert kernels == os.path.join(inside, "triton")
+        os.mkdir(kernels)
+        for name in ("kernel", "kernel.lock"):
+            with open(os.path.join(kernels, name), "w") as out:
+                out.write("abc")
+    assert entries == {"kernel": 3}
+    assert not os.path.exists(inside)
+    assert cache_dir() == str(tmp_path / "mine")
+    assert "TRITON_CACHE_DIR" not in os.environ
+    with fresh_inductor_cache(dir=str(tmp_path), delete=False):
+        kept = cache_dir()
+    assert os.path.isdir(kept)

@@ -1,0 +1,6 @@
+"""Switches of symbolic sizes: sizes are numbers here, so they change nothing."""
+
+from __future__ import annotations
+
+#: Whether sizes that are the same at first are one symbol.
+use_duck_shape = True
