@@ -10,7 +10,10 @@ namespace hotaru {
 /// IEEE 754 binary16. Converts with round-to-nearest-even, without branches,
 /// so that loops over halves vectorise.
 struct Half {
-  uint16_t bits = 0;
+  union {
+    uint16_t bits = 0;
+    uint16_t x;  // as PyTorch's programs call them
+  };
 
   Half() = default;
   constexpr Half(float value) : bits(encode(value)) {}
@@ -55,7 +58,10 @@ struct Half {
 
 /// The upper half of a float. Converts with round-to-nearest-even.
 struct BFloat16 {
-  uint16_t bits = 0;
+  union {
+    uint16_t bits = 0;
+    uint16_t x;  // as PyTorch's programs call them
+  };
 
   BFloat16() = default;
   constexpr BFloat16(float value) : bits(encode(value)) {}

@@ -28,6 +28,10 @@ class TensorImpl : public RefCounted, public Pooled {
 
   /// Changes the geometry in place (resize_, t_, squeeze_ ...).
   void set_geometry(IntSpan sizes, IntSpan strides, int64_t offset);
+  /// Counts a write, as Tensor::bump_version() does.
+  void bump_version() {
+    if (tracks_version) storage->bump_version();
+  }
 
   Ref<Storage> storage;
   Dims sizes, strides;

@@ -12,6 +12,7 @@
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/engine/engine.h"
+#include "source/nodes.h"
 
 namespace at {
 
@@ -94,8 +95,7 @@ void Tensor::retain_grad() const {
   own::retain_grad(checked());
 }
 std::shared_ptr<torch::autograd::Node> Tensor::grad_fn() const {
-  const auto node = own::grad_fn(checked());
-  return node ? std::make_shared<torch::autograd::Node>(node) : nullptr;
+  return torch::autograd::node_of(own::grad_fn(checked()));
 }
 Tensor Tensor::data() const {
   hotaru::Tensor alias = hotaru::make_alias(checked());
@@ -150,11 +150,6 @@ void Tensor::remove_hook(unsigned number) const {
 namespace torch::autograd {
 
 namespace own = hotaru::autograd;
-
-std::shared_ptr<Node> Node::next_edge(size_t i) const {
-  const auto& node = node_->edges().at(i).node;
-  return node ? std::make_shared<Node>(node) : nullptr;
-}
 
 namespace {
 

@@ -145,6 +145,29 @@ TEST(Declared, NamesOfDimensionsAreRefused) {
   EXPECT_TRUE(x.rename(std::nullopt).is_same(x));
 }
 
+TEST(Declared, FormsByHand) {
+  const Tensor x = torch::rand({1, 2, 4, 4}, torch::kDouble);
+  const Tensor w = torch::rand({3, 2, 2, 2}, torch::kDouble);
+  Tensor input = x.clone().requires_grad_(), own = w.clone().requires_grad_();
+  Tensor bias = torch::zeros(3, torch::kDouble).requires_grad_();
+  const Tensor y = torch::conv2d(input, own, bias);
+  y.sum().backward();
+  const auto none = [] { return torch::empty(0, torch::kDouble); };
+  Tensor a = none(), b = none(), c = none();
+  at::_slow_conv2d_backward_out(a, b, c, torch::ones_like(y.detach()), x, w,
+                                {2, 2}, {1, 1}, {0, 0});
+  EXPECT_TRUE(a.allclose(input.grad()));
+  EXPECT_TRUE(b.allclose(own.grad()));
+  EXPECT_TRUE(c.allclose(bias.grad()));
+  Tensor scale = torch::zeros(1), tracker = torch::zeros(1, torch::kInt);
+  at::_amp_update_scale_out(scale, torch::full({1}, 8.0f), tracker,
+                            torch::ones(1), 2.0, 0.5, 10);
+  EXPECT_EQ(scale.item<float>(), 4);
+  EXPECT_TRUE(at::_test_string_default(x).is_same(x));
+  EXPECT_THROW(at::_test_string_default(x, "a"), c10::Error);
+  EXPECT_THROW(at::align_tensors({x, w}), c10::NotImplementedError);
+}
+
 TEST(Declared, SavedVariablesSeeWrites) {
   Tensor x = torch::zeros({2});
   const torch::autograd::SavedVariable saved(x);

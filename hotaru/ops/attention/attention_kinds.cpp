@@ -47,6 +47,14 @@ void set_attention_kinds(std::span<const int> kinds) {
   allowed.store(packed(kinds), std::memory_order_relaxed);
 }
 
+std::vector<int> attention_kinds() {
+  std::vector<int> kinds;
+  uint32_t rest = allowed.load(std::memory_order_relaxed);
+  for (; rest; rest >>= kBits)
+    kinds.push_back(int(rest & ((1 << kBits) - 1)) - 1);
+  return kinds;
+}
+
 bool takes_fused_attention(const std::string& refusal) {
   const uint32_t now = allowed.load(std::memory_order_relaxed);
   const bool known = allows(now, AttentionKind::kMath) ||

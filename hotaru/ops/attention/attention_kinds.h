@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace hotaru {
 
@@ -20,6 +21,8 @@ enum class AttentionKind : int {
 /// The kinds that are allowed, the first to be tried first. Throws Error for
 /// numbers that name none, and for more than there are.
 void set_attention_kinds(std::span<const int> kinds);
+/// The kinds that are allowed.
+std::vector<int> attention_kinds();
 
 /// Tells whether fused kernels, which are both kFlash and kEfficient, are taken
 /// rather than products and softmax, kMath. refusal: why the kernels cannot

@@ -18,10 +18,46 @@ enum class QEngine : uint8_t {
   X86 = 4,
 };
 
+/// How cuBLAS may sum products of 16 bits. Sums are of 32 bits here.
+enum class CuBLASReductionOption : uint8_t {
+  AllowReducedPrecisionWithSplitK,
+  DisallowReducedPrecisionAllowSplitK,
+  DisallowReducedPrecisionDisallowSplitK,
+};
+
 /// The one of a process. Setters of libraries that are not used here (cuDNN's
-/// choice of algorithms, oneDNN) keep what they are told and change nothing.
+/// choice of algorithms, oneDNN, sums of 16 bits) keep what they are told and
+/// change nothing.
 class Context {
  public:
+  /// The one that operators draw from unless they are given another.
+  Generator defaultGenerator(c10::Device device) const;
+
+  /// True if NVIDIA's libraries may round factors to 10 bits.
+  bool allowTF32CuBLAS() const;
+  void setAllowTF32CuBLAS(bool on);
+  bool allowTF32CuDNN() const;
+  void setAllowTF32CuDNN(bool on);
+
+  /// Ways of computing attention.
+  bool userEnabledFlashSDP() const;
+  void setSDPUseFlash(bool on);
+  bool userEnabledMemEfficientSDP() const;
+  void setSDPUseMemEfficient(bool on);
+  bool userEnabledMathSDP() const;
+  void setSDPUseMath(bool on);
+  bool userEnabledCuDNNSDP() const;
+  void setSDPUseCuDNN(bool on);
+
+  CuBLASReductionOption allowFP16ReductionCuBLAS() const { return fp16_; }
+  void setAllowFP16ReductionCuBLAS(bool on, bool split_k = true) {
+    fp16_ = reduction(on, split_k);
+  }
+  CuBLASReductionOption allowBF16ReductionCuBLAS() const { return bf16_; }
+  void setAllowBF16ReductionCuBLAS(bool on, bool split_k = true) {
+    bf16_ = reduction(on, split_k);
+  }
+
   const std::vector<QEngine>& supportedQEngines() const {
     static const std::vector<QEngine> none{QEngine::NoQEngine};
     return none;
@@ -67,6 +103,19 @@ class Context {
                                    library);
   }
 
+  static CuBLASReductionOption reduction(bool on, bool split_k) {
+    TORCH_CHECK(!on || split_k,
+                "reduced precision reductions need split K to be allowed");
+    if (on) return CuBLASReductionOption::AllowReducedPrecisionWithSplitK;
+    return split_k
+               ? CuBLASReductionOption::DisallowReducedPrecisionAllowSplitK
+               : CuBLASReductionOption::DisallowReducedPrecisionDisallowSplitK;
+  }
+
+  CuBLASReductionOption fp16_ =
+      CuBLASReductionOption::AllowReducedPrecisionWithSplitK;
+  CuBLASReductionOption bf16_ =
+      CuBLASReductionOption::AllowReducedPrecisionWithSplitK;
   bool cudnn_ = true, benchmark_ = false, deterministic_ = false,
        mkldnn_ = true;
 };

@@ -11,6 +11,7 @@
 namespace at {
 
 #include "ATen/Functions.inc"
+#include "ATen/forms_by_hand.h"
 
 /// Along one dimension, as Tensor::var(int).
 inline Tensor var(const Tensor& self, int dim) {

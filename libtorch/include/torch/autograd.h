@@ -1,7 +1,9 @@
 // Gradients: passes, modes, functions of one's own.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -10,7 +12,7 @@
 #include "ATen/ATen.h"
 #include "ATen/core/ivalue.h"
 #include "c10/core/GradMode.h"
-#include "hotaru/autograd/node.h"
+#include "torch/csrc/autograd/function.h"
 
 namespace torch {
 
@@ -18,9 +20,6 @@ using c10::InferenceMode;
 
 namespace autograd {
 
-using Variable = at::Tensor;
-using tensor_list = std::vector<at::Tensor>;
-using variable_list = tensor_list;
 inline bool any_variable_requires_grad(const variable_list& variables) {
   for (const Variable& v : variables)
     if (v.defined() && v.requires_grad()) return true;
@@ -28,25 +27,6 @@ inline bool any_variable_requires_grad(const variable_list& variables) {
 }
 using at::AutoGradMode;
 using at::GradMode;
-
-/// A step of the backward pass, to look at.
-struct Node {
-  explicit Node(hotaru::Ref<hotaru::autograd::Node> node)
-      : node_(std::move(node)) {}
-  /// "AddBackward0".
-  std::string name() const { return node_->name(); }
-  size_t num_inputs() const { return node_->outputs().size(); }
-  size_t num_outputs() const { return node_->edges().size(); }
-  uint64_t sequence_nr() const { return node_->sequence(); }
-  /// Null where a gradient goes nowhere.
-  std::shared_ptr<Node> next_edge(size_t i) const;
-  const hotaru::Ref<hotaru::autograd::Node>& hotaru_node() const {
-    return node_;
-  }
-
- private:
-  hotaru::Ref<hotaru::autograd::Node> node_;
-};
 
 /// Adds the gradients of `tensors` to `grad` of the leaves they depend on, or
 /// only of `inputs`. `grad_tensors` are the gradients of the tensors; one that
@@ -174,6 +154,26 @@ struct Function {
       return call.record(forward());
   }
 };
+
+using _jvp_fn_t = std::function<variable_list(variable_list, variable_list)>;
+using _view_as_self_fn_t = std::function<at::Tensor(at::Tensor)>;
+
+/// For _wrap_outputs().
+std::vector<std::optional<Variable>> to_optional(const Variable& output);
+std::vector<std::optional<Variable>> to_optional(const variable_list& outputs);
+
+/// The outputs of a function that was computed where nothing is recorded, as
+/// outputs of `node`; without it they have no history. What is given back of
+/// the inputs but not written is another tensor then. Forward mode's function
+/// and the way to make a view are not called. Throws PyTorch's texts.
+std::vector<std::optional<Variable>> _wrap_outputs(
+    const variable_list& inputs,
+    const std::unordered_set<at::TensorImpl*>& non_differentiable,
+    const std::unordered_set<at::TensorImpl*>& dirty_inputs,
+    const std::vector<std::optional<Variable>>& outputs,
+    const std::shared_ptr<Node>& node, const _jvp_fn_t& jvp = {},
+    const std::unordered_set<at::TensorImpl*>& to_save = {},
+    const _view_as_self_fn_t& view_as_self = {}, bool pure_view = false);
 
 }  // namespace autograd
 }  // namespace torch

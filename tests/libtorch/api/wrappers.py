@@ -18,8 +18,8 @@ from libraries import Library
 
 # Files of each, and the least share of functions that has to compile.
 WRAPPERS = {
-    "tch-rs": ("torch-sys/libtch", ("torch_api.cpp", "torch_api_generated.cpp"), 0.98),
-    "TorchSharp": ("src/Native/LibTorchSharp", ("THS*.cpp",), 0.98),
+    "tch-rs": ("torch-sys/libtch", ("torch_api.cpp", "torch_api_generated.cpp"), 1.0),
+    "TorchSharp": ("src/Native/LibTorchSharp", ("THS*.cpp",), 1.0),
     "FTorch": ("src", ("ctorch.cpp",), 1.0),
 }
 # Macros that FTorch's build gives: which number each kind of device has.

@@ -19,7 +19,7 @@
 #include "c10/util/OptionalArrayRef.h"
 
 namespace torch::autograd {
-struct Node;
+class Node;
 }
 
 namespace at {

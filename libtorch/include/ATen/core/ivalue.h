@@ -103,7 +103,15 @@ struct IValue final {
   bool isDoubleList() const;
   bool isBoolList() const;
 
-  at::Tensor toTensor() const { return get<at::Tensor>(isTensor(), "Tensor"); }
+  const at::Tensor& toTensor() const& {
+    static_assert(sizeof(at::Tensor) == sizeof(hotaru::Tensor));
+    check(isTensor(), "Tensor");
+    return reinterpret_cast<const at::Tensor&>(value_.tensor_ref());
+  }
+  at::Tensor& toTensor() & {
+    return const_cast<at::Tensor&>(std::as_const(*this).toTensor());
+  }
+  at::Tensor toTensor() && { return std::as_const(*this).toTensor(); }
   int64_t toInt() const { return get<int64_t>(isInt(), "Int"); }
   int64_t toSymInt() const { return toInt(); }
   double toDouble() const { return get<double>(isDouble(), "Double"); }

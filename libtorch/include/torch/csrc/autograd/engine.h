@@ -5,22 +5,6 @@
 
 namespace torch::autograd {
 
-/// Where a tensor's gradient comes by. Keeps the tensor.
-struct Edge {
-  Edge() = default;
-  explicit Edge(Variable variable) : variable(std::move(variable)) {}
-  bool is_valid() const noexcept { return variable.defined(); }
-  Variable variable;
-};
-using edge_list = std::vector<Edge>;
-
-namespace impl {
-/// Throws for a tensor that needs no gradient only when it is walked to.
-inline Edge gradient_edge(const Variable& variable) {
-  return Edge(variable);
-}
-}  // namespace impl
-
 /// The one of a process. Thread-safe.
 struct Engine {
   static Engine& get_default_engine() {
@@ -35,7 +19,11 @@ struct Engine {
                         const edge_list& outputs = {}) {
     const auto tensors = [](const edge_list& edges) {
       variable_list out;
-      for (const Edge& edge : edges) out.push_back(edge.variable);
+      for (const Edge& edge : edges) {
+        TORCH_CHECK(edge.variable.defined(),
+                    "an engine's edges are those of tensors (gradient_edge)");
+        out.push_back(edge.variable);
+      }
       return out;
     };
     if (!accumulate && !outputs.empty())
