@@ -60,6 +60,7 @@ constexpr List kLists[] = {
      "_upsample_nearest_exact3d acos asin cosh cosine_similarity dist erfinv "
      "exp expm1 frobenius_norm.dim group_norm layer_norm log log10 log1p log2 "
      "logsumexp native_layer_norm nuclear_norm nuclear_norm.dim pdist "
+     "special_erfinv special_expm1 special_log1p special_logsumexp "
      "pow.Scalar pow.Tensor_Scalar "
      "pow.Tensor_Tensor reciprocal renorm rms_norm rsqrt sinh softplus tan "
      "upsample_bicubic2d upsample_bilinear2d upsample_linear1d "

@@ -198,7 +198,8 @@ bool accumulates(const Schema& schema, const Value& input, DType out) {
 /// Widens the input where there is no argument for that dtype: it is brought to
 /// that of `out` where it is the more precise one.
 void widen_input(const Schema& schema, const Tensor& out, Value& input) {
-  static constexpr std::string_view kNames[] = {"std", "var", "logsumexp"};
+  static constexpr std::string_view kNames[] = {"std", "var", "logsumexp",
+                                                "special_logsumexp"};
   if (std::ranges::find(kNames, schema.name) == std::end(kNames)) return;
   const Tensor x = input.as_tensor();
   if (x.is_floating_point() && out.is_floating_point() &&

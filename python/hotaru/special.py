@@ -20,11 +20,18 @@ _OWN = (
     "chebyshev_polynomial_u",
     "chebyshev_polynomial_v",
     "chebyshev_polynomial_w",
+    "digamma",
     "entr",
+    "erf",
+    "erfc",
     "erfcx",
     "erfinv",
+    "exp2",
+    "expit",
+    "expm1",
     "gammainc",
     "gammaincc",
+    "gammaln",
     "hermite_polynomial_h",
     "hermite_polynomial_he",
     "i0",
@@ -33,7 +40,10 @@ _OWN = (
     "i1e",
     "laguerre_polynomial_l",
     "legendre_polynomial_p",
+    "log1p",
     "log_ndtr",
+    "logit",
+    "logsumexp",
     "modified_bessel_i0",
     "modified_bessel_i1",
     "modified_bessel_k0",
@@ -42,38 +52,23 @@ _OWN = (
     "ndtr",
     "ndtri",
     "polygamma",
+    "psi",
+    "round",
     "scaled_modified_bessel_k0",
     "scaled_modified_bessel_k1",
     "shifted_chebyshev_polynomial_t",
     "shifted_chebyshev_polynomial_u",
     "shifted_chebyshev_polynomial_v",
     "shifted_chebyshev_polynomial_w",
+    "sinc",
     "spherical_bessel_j0",
     "xlog1py",
+    "xlogy",
     "zeta",
 )
-# Functions that have another name, or the same, elsewhere.
-_ALIASES = {
-    "digamma": "digamma",
-    "erf": "erf",
-    "erfc": "erfc",
-    "exp2": "exp2",
-    "expit": "sigmoid",
-    "expm1": "expm1",
-    "gammaln": "lgamma",
-    "log1p": "log1p",
-    "logit": "logit",
-    "logsumexp": "logsumexp",
-    "psi": "digamma",
-    "round": "round",
-    "sinc": "sinc",
-    "xlogy": "xlogy",
-}
-
-__all__ = sorted((*_OWN, *_ALIASES, "log_softmax", "softmax"))
+__all__ = sorted((*_OWN, "log_softmax", "softmax"))
 
 globals().update({name: getattr(ops, f"special_{name}") for name in _OWN})
-globals().update({name: getattr(ops, op) for name, op in _ALIASES.items()})
 
 
 def softmax(input, dim: int, dtype=None):

@@ -335,6 +335,33 @@ HOTARU_WITH_IN_PLACE("heaviside", "(Tensor", " self, Tensor values)",
                      heaviside);
 HOTARU_WITH_IN_PLACE("sinc", "(Tensor", " self)", sinc);
 HOTARU_WITH_IN_PLACE("logit", "(Tensor", " self, float? eps=None)", logit);
+
+// Other names that PyTorch's functions go by: operators of their own.
+HOTARU_OP("special_digamma(Tensor self) -> Tensor", digamma);
+HOTARU_OP("special_erf(Tensor self) -> Tensor", erf);
+HOTARU_OP("special_erfc(Tensor self) -> Tensor", erfc);
+HOTARU_OP("special_exp2(Tensor self) -> Tensor", exp2);
+HOTARU_OP("special_expit(Tensor self) -> Tensor", sigmoid);
+HOTARU_OP("special_expm1(Tensor self) -> Tensor", expm1);
+HOTARU_OP("special_gammaln(Tensor self) -> Tensor", lgamma);
+HOTARU_OP("special_log1p(Tensor self) -> Tensor", log1p);
+HOTARU_OP("special_logit(Tensor self, float? eps=None) -> Tensor", logit);
+HOTARU_OP(
+    "special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+    logsumexp);
+HOTARU_OP("special_psi(Tensor self) -> Tensor", digamma);
+HOTARU_OP("special_sinc(Tensor self) -> Tensor", sinc);
+HOTARU_OP("special_xlogy(Tensor self, Tensor other) -> Tensor", xlogy);
+HOTARU_OP(
+    "special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor",
+    +[](const Scalar& self, const Tensor& other) {
+      return xlogy(elementwise::operand(self, other), other);
+    });
+HOTARU_OP(
+    "special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor",
+    +[](const Tensor& self, const Scalar& other) {
+      return xlogy(self, elementwise::operand(other, self));
+    });
 HOTARU_OP("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
           cross);
 HOTARU_OP(

@@ -477,6 +477,11 @@ Tensor round_to(const Tensor& self, int64_t decimals) {
                       : div(round(mul(self, scale)), scale);
 }
 HOTARU_OP("round.decimals(Tensor self, *, int decimals) -> Tensor", round_to);
+HOTARU_OP(
+    "special_round(Tensor self, *, int decimals=0) -> Tensor",
+    +[](const Tensor& self, int64_t decimals) {
+      return decimals == 0 ? round(self) : round_to(self, decimals);
+    });
 HOTARU_OP("round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)",
           InPlace<&round_to>::call);
 
