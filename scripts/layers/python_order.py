@@ -110,7 +110,6 @@ PACKAGES = (
     "graphs",
     "compiler",
     "_dynamo",
-    "_inductor",
     "_xla",
     "numa",
     "distributed",
@@ -127,6 +126,7 @@ PACKAGES = (
     "nested",
     "export",
     "distributed.pipelining",
+    "_inductor",
     # Other names of what is there.
     "_VF",
     "_export",

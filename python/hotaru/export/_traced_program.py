@@ -176,6 +176,7 @@ class TracedProgram(ExportedProgram):
 
             return types.MethodType(method, made)
 
+        object.__setattr__(made, "_exported_program", self)
         # The program is in the mode of its export.
         object.__setattr__(made, "train", refuse("train"))
         object.__setattr__(made, "eval", refuse("eval"))

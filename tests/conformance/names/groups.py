@@ -49,9 +49,9 @@ GROUPS = (
     Group(
         "Distributed back ends",
         "Collectives, groups, stores, the launcher, `DistributedDataParallel`, "
-        "`fully_shard`, DTensor, tensor parallel and checkpoints are there, "
-        "over sockets or MPI ([distributed.md](distributed.md)); NCCL, RPC, "
-        "pipelines and PyTorch's own files below these are not.",
+        "`fully_shard`, DTensor, tensor parallel, checkpoints and pipelines are "
+        "there, over sockets or MPI ([distributed.md](distributed.md)); NCCL, RPC "
+        "and PyTorch's own files below these are not.",
         r"""torch\.distributed\b
         | torch\.nn\.parallel\.(distributed|Distributed)
         | torch\.nn\.(modules\.(batchnorm\.)?)?SyncBatchNorm
