@@ -4,7 +4,9 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "hotaru/autograd/creation_hooks.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/cpp_type.h"
 #include "hotaru/core/mutex.h"
 
 namespace hotaru::autograd {
@@ -14,22 +16,41 @@ namespace {
 // the same parameters read and write.
 constinit Mutex accumulator_mutex;
 
+constexpr char kAccumulate[] = "torch::autograd::AccumulateGrad";
+constexpr char kAsStrided[] = "AsStridedBackward0";
+
 Edge leaf_edge(const Tensor& t) {
-  std::lock_guard lock(accumulator_mutex);
-  Meta& m = *meta(t);
-  if (m.stands_for) return {m.stands_for, 0};
-  if (m.accumulator && m.accumulator->try_retain())
-    return {Ref<Node>::adopt(m.accumulator), 0};
-  const auto made = make_ref<AccumulateGrad>(t);
-  m.accumulator = made.get();
-  return {made, 0};
+  Ref<Node> made;
+  {
+    std::lock_guard lock(accumulator_mutex);
+    Meta& m = *meta(t);
+    if (m.stands_for) return {m.stands_for, 0};
+    if (m.accumulator && m.accumulator->try_retain())
+      return {Ref<Node>::adopt(m.accumulator), 0};
+    check_creation(kAccumulate);
+    made = make_ref<AccumulateGrad>(t);
+    m.accumulator = made.get();
+  }
+  tell_creation(made);
+  return {std::move(made), 0};
+}
+
+/// Makes the view's history its base's.
+Ref<Node> derive_history(const Tensor& view, const Tensor& base) {
+  check_creation(kAsStrided);
+  Ref<Node> node = make_ref<AsStridedBackward>(base, view);
+  set_history(view, node);
+  tell_creation(node);
+  return node;
 }
 
 }  // namespace
 
 AccumulateGrad::AccumulateGrad(Tensor variable)
-    : Node("torch::autograd::AccumulateGrad"), variable_(std::move(variable)) {
+    : Node(kAccumulate), variable_(std::move(variable)) {
   add_output(variable_);
+  if (const Meta* m = meta(variable_); m && m->grad_dtype)
+    Node::set_grad_dtype(0, *m->grad_dtype);
   set_sequence(std::numeric_limits<uint64_t>::max());
 }
 
@@ -65,6 +86,29 @@ void forget_accumulator(const Tensor& leaf) {
   if (Meta* m = meta(leaf); m && m->accumulator) m->accumulator = nullptr;
 }
 
+std::optional<DType> grad_dtype(const Tensor& leaf) {
+  HOTARU_CHECK(is_leaf(leaf),
+               "grad_dtype can only be accessed on leaf tensors.");
+  const Meta* m = meta(leaf);
+  return m && m->grad_dtype ? *m->grad_dtype : leaf.dtype();
+}
+
+void set_grad_dtype(const Tensor& leaf, std::optional<DType> dtype) {
+  HOTARU_CHECK(is_leaf(leaf), "grad_dtype can only be set on leaf tensors.");
+  Meta& m = ensure_meta(leaf);
+  if (m.grad.defined() && dtype)
+    HOTARU_CHECK(m.grad.dtype() == *dtype, "Cannot set grad_dtype to '",
+                 scalar_type_name(*dtype),
+                 "' because there is already a gradient with dtype '",
+                 cpp_type_name(m.grad.dtype()),
+                 "'. Please clear the gradient (.grad = None) before changing "
+                 "grad_dtype, or ensure the new grad_dtype matches the "
+                 "existing gradient's dtype.");
+  std::lock_guard lock(accumulator_mutex);
+  m.grad_dtype = dtype;
+  if (m.accumulator) m.accumulator->set_grad_dtype(0, dtype);
+}
+
 void set_data(const Tensor& self, const Tensor& other) {
   HOTARU_CHECK(!requires_grad(self) || is_differentiable(other.dtype()),
                "data set to a tensor that requires gradients must be floating "
@@ -78,7 +122,7 @@ void set_data(const Tensor& self, const Tensor& other) {
 }
 
 AsStridedBackward::AsStridedBackward(const Tensor& base, const Tensor& view)
-    : Node("AsStridedBackward0"), map_(base, view) {
+    : Node(kAsStrided), map_(base, view) {
   add_edge(gradient_edge(base));
 }
 
@@ -109,9 +153,11 @@ void rebase_view(const Tensor& view, const Ref<Node>& writer, size_t slot) {
   const Tensor base(view.impl()->base);
   writer->add_output(view);
   Meta& base_meta = ensure_meta(base);
-  base_meta.set_node(make_ref<CopySlices>(base, view, writer, slot), 0);
+  const auto node = make_ref<CopySlices>(base, view, writer, slot);
+  base_meta.set_node(node, 0);
   base_meta.requires_grad = false;
   forget_history(view);
+  tell_creation(node);
 }
 
 void forget_history(const Tensor& view) {
@@ -121,8 +167,7 @@ void forget_history(const Tensor& view) {
   m.view_version = view.version() - 1;
   // It makes none for views of a leaf, which keep their way to it otherwise.
   const Tensor base(view.impl()->base);
-  if (requires_grad(base) && !meta(base)->grad_fn)
-    set_history(view, make_ref<AsStridedBackward>(base, view));
+  if (requires_grad(base) && !meta(base)->grad_fn) derive_history(view, base);
 }
 
 Ref<Meta> copy_history(const Tensor& t) {
@@ -155,9 +200,7 @@ Ref<Node> grad_fn(const Tensor& t) {
   // A leaf was only written where nothing is recorded: the view's way to it is
   // the one it had.
   if (!base_meta.grad_fn) return known;
-  const auto node = make_ref<AsStridedBackward>(Tensor(base), t);
-  set_history(t, node);
-  return node;
+  return derive_history(t, Tensor(base));
 }
 
 Edge gradient_edge(const Tensor& t) {

@@ -30,6 +30,13 @@ bool reaches_below(const Tensors& tensors, uint32_t level);
 /// what the leaf is then.
 void forget_accumulator(const Tensor& leaf);
 
+/// The dtype of a leaf's gradient: the leaf's own unless another was set;
+/// none: any. Throws Error for a tensor that is no leaf.
+std::optional<DType> grad_dtype(const Tensor& leaf);
+/// Sets it, for graphs that live, too. Throws Error for a tensor that is no
+/// leaf, or has a gradient of another dtype.
+void set_grad_dtype(const Tensor& leaf, std::optional<DType> dtype);
+
 /// x.data = y: from now on `self` looks at the other's memory, with its dtype
 /// and geometry. Throws PyTorch's text where that can't have gradients.
 void set_data(const Tensor& self, const Tensor& other);

@@ -50,7 +50,8 @@ void Node::operator delete(Node* node, std::destroying_delete_t) noexcept {
 uint32_t Node::add_output(const Tensor& output) {
   if (outputs_.empty() && !output.device().is_cpu())
     stream_ = current_stream(output.device());
-  outputs_.push_back({output.sizes(), output.dtype(), output.device()});
+  outputs_.push_back(
+      {output.sizes(), output.dtype(), output.device(), output.dtype()});
   return uint32_t(outputs_.size() - 1);
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct OutputInfo {
   Dims sizes;
   DType dtype = DType::kFloat32;
   Device device;
+  /// Dtype that the gradient is cast to; none: it stays as it comes.
+  std::optional<DType> grad_dtype = std::nullopt;
 };
 
 inline bool any_defined(const Tensors& tensors) {
@@ -75,6 +78,10 @@ class Node : public RefCounted {
   uint32_t add_output(const Tensor& output);
   /// Counts a forward output that is no tensor, whose gradient is undefined.
   void skip_output() { outputs_.emplace_back(); }
+  /// Says of which dtype an output's gradient comes; none: of any.
+  void set_grad_dtype(uint32_t output, std::optional<DType> dtype) {
+    outputs_[output].grad_dtype = dtype;
+  }
 
   /// The hooks of the outputs as tensors, which run first, whoever wants the
   /// gradients; may replace them.
@@ -147,6 +154,8 @@ struct Meta : AutogradMeta {
   /// Hooks of a leaf; what they return replaces the gradient if it is defined.
   Hooks<Tensor(const Tensor& grad)> hooks;
   Hooks<void(const Tensor& leaf)> post_accumulate_hooks;
+  /// Dtype of a leaf's gradient where a program said it, which may be any.
+  std::optional<std::optional<DType>> grad_dtype;
 };
 
 /// The tensor's meta, or null.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hotaru/autograd/creation_hooks.h"
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/inference/inference.h"
@@ -67,6 +68,7 @@ void forget_base(const Tensor& output, std::span<const Tensor> inputs) {
 Ref<RecordedNode> record_reverse(const char* name, const Tensors& outputs,
                                  std::span<const Tensor> inputs,
                                  std::span<const Save> saved, Formula formula) {
+  check_creation(name);
   const auto node = make_ref<RecordedNode>(name, std::move(formula));
   add_edges(*node, inputs);
   // Inputs are saved with the history they have now, outputs with the new one.
@@ -90,17 +92,21 @@ Ref<RecordedNode> record_reverse(const char* name, const Tensors& outputs,
     }
   };
   save(false);
+  // A writer into a view hides behind its base's node.
+  bool hidden = false;
   for (const Tensor& output : outputs) {
     if (!output.defined() || !is_differentiable(output.dtype())) continue;
     const size_t slot = place(inputs, output);
     if (slot < inputs.size() && writes_base(output)) {
       rebase_view(output, node, slot);
+      hidden = true;
     } else {
       forget_base(output, inputs);
       set_history(output, node);
     }
   }
   save(true);
+  if (!hidden) tell_creation(node);
   return node;
 }
 

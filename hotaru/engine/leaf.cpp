@@ -5,6 +5,7 @@
 #include "hotaru/engine/strided_memory.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/shape/view.h"
@@ -54,9 +55,10 @@ Tensor take_or_copy(Tensor grad, const Tensor& leaf, int64_t owners) {
     return sparse_storage(grad) ? own_parts(grad, owners) : grad;
   if (!fits_layout(grad, leaf))
     return is_dense(leaf.sizes(), leaf.strides())
-               ? copy_(empty_like(leaf), grad)
+               ? copy_(empty_like(leaf, grad.dtype(), {}, {}), grad)
                : contiguous(grad);
-  if (grad_enabled()) return copy_(empty_like(leaf), grad);
+  if (grad_enabled())
+    return copy_(empty_like(leaf, grad.dtype(), {}, {}), grad);
   if (!is_sole(grad, owners)) return clone(grad);
   leave_base(grad);
   return grad;

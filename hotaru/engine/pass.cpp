@@ -43,10 +43,11 @@ bool expands_to(IntSpan sizes, IntSpan others) {
   return true;
 }
 
-/// Brings the gradient that `giver` has for its input `place` to the shape,
-/// dtype and device of the output it is for.
+/// Brings the gradient that `giver` has for its input `place` to the shape and
+/// device of the output it is for, and the dtype that its node wants.
 Tensor fit(const Edge& edge, Tensor grad, const Node& giver, size_t place) {
   const OutputInfo& info = edge.node->outputs()[edge.index];
+  const DType dtype = info.grad_dtype.value_or(grad.dtype());
   if (!same(grad.sizes(), info.sizes)) {
     HOTARU_CHECK(expands_to(info.sizes, grad.sizes()), "Function ",
                  giver.name(), " returned an invalid gradient at index ", place,
@@ -61,9 +62,9 @@ Tensor fit(const Edge& edge, Tensor grad, const Node& giver, size_t place) {
                  " returned an invalid gradient at index ", edge.index,
                  " - expected device ", info.device, " but got ",
                  grad.device());
-    return to(grad, info.dtype, info.device);
+    return to(grad, dtype, info.device);
   }
-  return to(grad, info.dtype);
+  return to(grad, dtype);
 }
 
 Tensor sum(const Tensor& a, const Tensor& b) {

@@ -9,6 +9,7 @@
 #include "ATen/Functions.h"
 #include "c10/util/Type.h"
 #include "hotaru/autograd/anomaly.h"
+#include "hotaru/autograd/creation_hooks.h"
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/engine/engine.h"
@@ -304,6 +305,7 @@ variable_list FunctionCall::record(variable_list outputs) {
     t.hotaru_tensor().storage()->bump_version();
   }
   if (!wanted) return outputs;
+  bool hidden = false;
   const auto node = hotaru::make_ref<FunctionNode>(
       "CppNode<" + c10::demangle(name_.c_str()) + ">", backward_, context);
   for (const at::Tensor& t : inputs_)
@@ -321,7 +323,8 @@ variable_list FunctionCall::record(variable_list outputs) {
     if (!differentiable || is_among(context->non_differentiable_, t))
       node->add_output(tensor);
     else if (slot != inputs_.end() && own::writes_base(tensor))
-      own::rebase_view(tensor, node, size_t(slot - inputs_.begin()));
+      own::rebase_view(tensor, node, size_t(slot - inputs_.begin())),
+          hidden = true;
     else
       own::set_history(tensor, node);
   }
@@ -329,6 +332,7 @@ variable_list FunctionCall::record(variable_list outputs) {
     node->saved.emplace_back(t.hotaru_tensor(), is_among(outputs, t),
                              t.defined() ? t._version() : 0);
   context->to_save_.clear();
+  if (!hidden) own::tell_creation(node);
   return outputs;
 }
 

@@ -6,6 +6,7 @@
 #include "bindings/autograd/autograd_object.h"
 #include "bindings/autograd/collect.h"
 #include "bindings/autograd/functions.h"
+#include "bindings/autograd/held.h"
 #include "bindings/autograd/hook_object.h"
 #include "bindings/autograd/node_object.h"
 #include "bindings/autograd/notes.h"
@@ -14,10 +15,13 @@
 #include "bindings/gil.h"
 #include "bindings/ops/override.h"
 #include "bindings/tensor/tensor_object.h"
+#include "bindings/tensor/types.h"
+#include "hotaru/autograd/creation_hooks.h"
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/cpp_type.h"
 #include "hotaru/engine/engine.h"
 #include "hotaru/engine/pass.h"
 #include "hotaru/runtime/warning.h"
@@ -268,6 +272,14 @@ void init_passes(nb::module_& m, nb::module_& inner) {
 
 }  // namespace
 
+void push_creation_hook(nb::callable hook) {
+  const auto held = std::make_shared<Held>(std::move(hook));
+  autograd::push_creation_hook([held](const Ref<autograd::Node>& node) {
+    const GilAcquire gil;
+    held->get()(node_object(node));
+  });
+}
+
 constexpr std::string_view kNoLeaf =
     "The .grad attribute of a Tensor that is not a leaf Tensor is being "
     "accessed. Its .grad attribute won't be populated during "
@@ -331,11 +343,42 @@ int set_grad(PyObject* self, PyObject* value, void*) {
                      t.device(),
                      "'. Please ensure that the gradient and the tensor are on "
                      "the same device");
-        HOTARU_CHECK(grad.dtype() == t.dtype(),
-                     "attempting to assign a gradient with dtype '",
-                     grad.dtype(), "' to a tensor with dtype '", t.dtype(),
-                     "'");
+        const std::optional<DType> wanted =
+            autograd::is_leaf(t) ? autograd::grad_dtype(t) : t.dtype();
+        HOTARU_CHECK(
+            !wanted || grad.dtype() == *wanted,
+            "attempting to assign a gradient with dtype '",
+            cpp_type_name(grad.dtype()), "' to a tensor with grad_dtype '",
+            scalar_type_name(wanted.value_or(t.dtype())),
+            "'. The gradient must match the tensor's grad_dtype (defaults to "
+            "the tensor's dtype). You can set the tensor's grad_dtype "
+            "attribute with a specific dtype, or None to allow any dtype. Set "
+            "grad_dtype with caution. Diverging the dtypes of a tensor and its "
+            "gradient may break downstream systems that assume they match.");
         autograd::ensure_meta(t).grad = grad;
+        return 0;
+      },
+      -1);
+}
+
+PyObject* get_grad_dtype(PyObject* self, void*) {
+  return guarded([&] {
+    const std::optional<DType> dtype = autograd::grad_dtype(tensor_of(self));
+    return (dtype ? dtype_object(*dtype) : nb::none()).release().ptr();
+  });
+}
+
+int set_grad_dtype(PyObject* self, PyObject* value, void*) {
+  return guarded(
+      [&] {
+        HOTARU_CHECK_AS(TypeError, value, "grad_dtype can't be deleted");
+        const bool any = value == Py_None;
+        HOTARU_CHECK(any || is_dtype(value),
+                     "grad_dtype must be a torch.dtype or None, but got ",
+                     any ? "None" : Py_TYPE(value)->tp_name);
+        autograd::set_grad_dtype(
+            tensor_of(self),
+            any ? std::nullopt : std::optional(to_dtype(value)));
         return 0;
       },
       -1);
@@ -382,6 +425,8 @@ void init_autograd(nb::module_& m) {
         nb::arg("allow_unused"), nb::arg("accumulate"),
         nb::arg("input_hooks") = true);
   m.def("_retain_grad", &autograd::retain_grad);
+  inner.def("_push_node_creation_hook", &push_creation_hook);
+  inner.def("_pop_node_creation_hook", &autograd::pop_creation_hook);
   m.def("is_grad_enabled", &autograd::grad_enabled);
   m.def("_set_grad_enabled", &autograd::set_grad_enabled);
   m.def("is_inference_mode_enabled", &autograd::inference_mode);

@@ -10,6 +10,8 @@ PyObject* get_requires_grad(PyObject* self, void*);
 int set_requires_grad_attr(PyObject* self, PyObject* value, void*);
 PyObject* get_grad(PyObject* self, void*);
 int set_grad(PyObject* self, PyObject* value, void*);
+PyObject* get_grad_dtype(PyObject* self, void*);
+int set_grad_dtype(PyObject* self, PyObject* value, void*);
 PyObject* get_grad_fn(PyObject* self, void*);
 PyObject* get_is_leaf(PyObject* self, void*);
 PyObject* get_retains_grad(PyObject* self, void*);

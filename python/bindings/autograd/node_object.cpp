@@ -10,6 +10,7 @@
 #include "bindings/gil.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
+#include "hotaru/autograd/creation_hooks.h"
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/checks/check.h"
@@ -122,11 +123,17 @@ void check_dirty(const Tensor& t, size_t outputs) {
       "https://discuss.pytorch.org/ if you need help to do this change.");
 }
 
+std::optional<DType> optional_dtype(nb::handle dtype) {
+  return dtype.is_none() ? std::nullopt : std::optional(to_dtype(dtype.ptr()));
+}
+
 /// The outputs of a node that is not there yet, which becomes their history.
 nb::tuple make_python_node(const std::string& name, nb::object context,
                            nb::sequence inputs, nb::sequence outputs,
                            const std::vector<bool>& differentiable,
-                           const std::vector<bool>& dirty, nb::sequence saved) {
+                           const std::vector<bool>& dirty, nb::sequence saved,
+                           nb::handle grad_dtypes) {
+  autograd::check_creation(name.c_str());
   const Tensors given = tensor_vector(inputs), results = tensor_vector(outputs);
   const Tensors kept = tensor_vector(saved);
   const auto place = [](const Tensors& among, const Tensor& t) {
@@ -137,6 +144,7 @@ nb::tuple make_python_node(const std::string& name, nb::object context,
   for (size_t i = 0; i < results.size(); ++i)
     if (dirty[i]) check_dirty(results[i], results.size());
   const auto node = make_ref<PythonNode>(name, std::move(context));
+  bool hidden = false;
   for (const Tensor& t : given) node->add_edge(autograd::gradient_edge(t));
   for (size_t i = 0; i < results.size(); ++i) {
     const Tensor& t = results[i];
@@ -149,7 +157,7 @@ nb::tuple make_python_node(const std::string& name, nb::object context,
     if (!differentiable[i])
       node->add_output(t);
     else if (autograd::writes_base(t) && slot < given.size())
-      autograd::rebase_view(t, node, slot);
+      autograd::rebase_view(t, node, slot), hidden = true;
     else
       autograd::set_history(t, node);
     track(t);
@@ -158,6 +166,12 @@ nb::tuple make_python_node(const std::string& name, nb::object context,
     const bool output = t.defined() && place(results, t) < results.size();
     node->saved.emplace_back(t, output, t.defined() ? t.version() : 0);
   }
+  if (!grad_dtypes.is_none()) {
+    uint32_t place = 0;
+    for (nb::handle dtype : grad_dtypes)
+      node->set_grad_dtype(place++, optional_dtype(dtype));
+  }
+  if (!hidden) autograd::tell_creation(node);
   return tensor_tuple(results);
 }
 
@@ -281,7 +295,8 @@ void init_nodes(nb::module_& m) {
       .def("_release", [](const PyFunctionNode& f) {
         static_cast<PythonNode&>(f.get()).release_saved();
       });
-  m.def("_make_python_node", &make_python_node);
+  m.def("_make_python_node", &make_python_node, nb::arg(), nb::arg(), nb::arg(),
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   m.def("_mark_view", &mark_view);
   m.def("_node_class", &node_class);
 }

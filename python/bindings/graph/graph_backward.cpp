@@ -1,5 +1,6 @@
 #include "bindings/graph/graph_backward.h"
 
+#include "hotaru/autograd/creation_hooks.h"
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/saved_tensor.h"
@@ -141,6 +142,7 @@ void record_call(const Ref<GraphBackward>& backward,
       node->add_output(results[i]);
     if (backward->read_results[i]) node->save(results[i], true);
   }
+  autograd::tell_creation(node);
 }
 
 }  // namespace hotaru::python

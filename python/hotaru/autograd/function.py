@@ -62,6 +62,7 @@ class FunctionCtx(_C._FunctionBase):
     non_differentiable: tuple | None = None
     dirty_tensors: tuple | None = None
     saved_for_forward: tuple | None = None
+    output_grad_dtypes: tuple | None = None
     _materialize_non_diff_grads = True
 
     @property
@@ -109,6 +110,20 @@ class FunctionCtx(_C._FunctionBase):
                 "arguments - got (), but expected (bool)"
             )
         self.materialize_grads = value
+
+    def set_output_grad_dtype(self, *dtypes) -> None:
+        """Says of which dtype `backward` gets the gradient of each output.
+
+        One for each value that `forward` returns: a dtype, which is only for
+        tensors with gradients, or None for any. Without this call it is the
+        output's own. What does not fit is an error of the call that ran
+        `forward`.
+
+        RuntimeError: called twice.
+        """
+        if self.output_grad_dtypes is not None:
+            raise RuntimeError("set_output_grad_dtype can only be called once")
+        self.output_grad_dtypes = dtypes
 
 
 class BackwardCFunction(FunctionCtx):
@@ -333,6 +348,7 @@ class Function(metaclass=FunctionMeta):
         if _is_traced((*args, *outputs)):
             return result  # the program has what forward did
         _check_marks(ctx, outputs)
+        _check_grad_dtypes(ctx, outputs)
         _separate(outputs, args, ctx)
         dirty = {id(tensor) for tensor in ctx.dirty_tensors or ()}
         if recording:
@@ -521,17 +537,54 @@ def _mark_views(outputs: list, args: tuple, ctx: FunctionCtx) -> None:
             _C._mark_view(output, len(tensors) > 1)
 
 
+def _differentiable(ctx: FunctionCtx, outputs: list) -> tuple[bool, ...]:
+    """Tells which outputs are tensors with gradients."""
+    no_gradient = {id(tensor) for tensor in ctx.non_differentiable or ()}
+    return tuple(
+        isinstance(o, Tensor)
+        and id(o) not in no_gradient
+        and (o.is_floating_point() or o.is_complex())
+        for o in outputs
+    )
+
+
+def _check_grad_dtypes(ctx: FunctionCtx, outputs: list) -> None:
+    """RuntimeError for what `set_output_grad_dtype` was not to be given."""
+    dtypes = ctx.output_grad_dtypes
+    if dtypes is None:
+        return
+    if len(dtypes) != len(outputs):
+        raise RuntimeError(
+            "set_output_grad_dtype expected the number of declarations to match "
+            f"the number of outputs: the Function returned {len(outputs)} values "
+            f"but {len(dtypes)} declarations were provided"
+        )
+    for i, (dtype, has) in enumerate(zip(dtypes, _differentiable(ctx, outputs))):
+        if dtype is None:
+            continue
+        if not isinstance(dtype, _C.dtype):
+            raise RuntimeError(
+                "set_output_grad_dtype expects each declaration to be a "
+                f"torch.dtype or None, but got {type(dtype).__name__}"
+            )
+        if not has:
+            raise RuntimeError(
+                f"set_output_grad_dtype: got a concrete dtype for output {i}, but "
+                "that output is not a differentiable tensor (it is a non-tensor, "
+                "was marked non-differentiable, or has a non-differentiable "
+                f"dtype). Pass None for output {i} instead."
+            )
+        if not (dtype.is_floating_point or dtype.is_complex):
+            raise RuntimeError(
+                f"set_output_grad_dtype: {dtype} of output {i} is no dtype of gradients"
+            )
+
+
 def _record(cls: type, ctx: FunctionCtx, args: tuple, outputs: list) -> None:
     """Makes `ctx` the node of the outputs; what is no tensor counts as one."""
-    no_gradient = {id(tensor) for tensor in ctx.non_differentiable or ()}
     dirty = {id(tensor) for tensor in ctx.dirty_tensors or ()}
     tensors = [o if isinstance(o, Tensor) else None for o in outputs]
-    differentiable = tuple(
-        t is not None
-        and id(t) not in no_gradient
-        and (t.is_floating_point() or t.is_complex())
-        for t in tensors
-    )
+    differentiable = _differentiable(ctx, outputs)
     ctx._outputs = tuple(
         None
         if t is None
@@ -555,6 +608,7 @@ def _record(cls: type, ctx: FunctionCtx, args: tuple, outputs: list) -> None:
         differentiable,
         tuple(id(t) in dirty for t in tensors),
         ctx.to_save or (),
+        ctx.output_grad_dtypes,
     )
     for i, result in enumerate(results):
         if result is not None:

@@ -18,6 +18,7 @@ __all__ = [
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
+    "node_creation_hook",
     "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
@@ -186,6 +187,26 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
             hooks._saved_tensors_hooks_enable()
         else:
             hooks._saved_tensors_hooks_disable(before)
+
+
+class node_creation_hook:  # noqa: N801
+    """Has `hook(node)` called with each node that this thread makes within.
+
+    The node has its `next_functions`, its outputs and what it saved; an
+    `AccumulateGrad` comes when a leaf is first met. Contexts within contexts
+    call all their hooks, the outermost one's first.
+
+    RuntimeError: from an operator within a hook that would make a node.
+    """
+
+    def __init__(self, hook: Callable[[Node], None]) -> None:
+        self.hook = hook
+
+    def __enter__(self) -> None:
+        _C._autograd._push_node_creation_hook(self.hook)
+
+    def __exit__(self, *error: object) -> None:
+        _C._autograd._pop_node_creation_hook()
 
 
 def queue_callback(callback: Callable[[], None]) -> None:

@@ -125,9 +125,8 @@ GROUPS = (
 MISSING = (
     Group(
         "Dtypes without elements",
-        "Nothing compiled can store them; PyTorch itself computes nothing with "
-        "those below a byte.",
-        r"torch\.(u?int[1-7]|bit(s\w+)?|float4_\w+|float8_e8m0fnu|bcomplex32)$",
+        "Nothing compiled can store them.",
+        r"torch\.(bit|bcomplex32)$",
     ),
     Group(
         "Fails in PyTorch, too",
@@ -162,7 +161,7 @@ MISSING = (
         "The layout of gradients and the streams they are added up on are "
         "not what a program can set here.",
         r"""torch\.autograd\.(grad_mode\.)?enforce_grad_layout
-        | torch\.autograd\.graph\.set_ | torch\.Tensor\.grad_dtype""",
+        | torch\.autograd\.graph\.set_""",
     ),
     Group(
         "Records of PyTorch's profiler",
