@@ -309,7 +309,8 @@ class RecursiveScriptModule(ScriptModule):
         return out
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
-        """Copies tensors into parameters and buffers of the same name.
+        """Copies tensors into parameters and buffers of the same name, or puts
+        them in their places with `assign`.
 
         Returns:
             A pair `(missing_keys, unexpected_keys)`.
@@ -343,8 +344,18 @@ class RecursiveScriptModule(ScriptModule):
                         f"model is {own[name].shape}."
                     )
                     continue
-                own[name].copy_(given)
+                if assign:
+                    self._put(name, own[name], given)
+                else:
+                    own[name].copy_(given)
         return checked_keys(self, missing, unexpected, errors)
+
+    def _put(self, name: str, own, given) -> None:
+        *path, last = name.split(".")
+        place = functools.reduce(getattr, path, self)
+        if own.requires_grad and not given.requires_grad:
+            given = given.detach().requires_grad_()
+        setattr(place, last, given)
 
     def train(self, mode: bool = True):
         """Sets training mode here and below; returns self."""
