@@ -14,6 +14,9 @@ _set = {
     "fuse_on_cpu": False,
     "fuse_on_gpu": False,
     "texpr_fuser": False,
+    "autocast_mode": True,
+    "optimizes": True,
+    "tracer_warns": True,
 }
 
 
@@ -27,6 +30,27 @@ def _put(name: str, value: bool) -> bool:
 
 def _jit_set_profiling_executor(value: bool) -> bool:
     return _put("profiling_executor", value)
+
+
+def _jit_set_autocast_mode(value: bool) -> bool:
+    return _put("autocast_mode", value)
+
+
+def _set_graph_executor_optimize(value: bool) -> None:
+    _put("optimizes", value)
+
+
+def _get_graph_executor_optimize(value: bool | None = None) -> bool:
+    """Reads the switch; sets it, too, if it is given a value."""
+    return _set["optimizes"] if value is None else _put("optimizes", value)
+
+
+def _jit_set_tracer_state_warn(value: bool) -> None:
+    _put("tracer_warns", value)
+
+
+def _jit_get_tracer_state_warn() -> bool:
+    return _set["tracer_warns"]
 
 
 def _jit_set_profiling_mode(value: bool) -> bool:

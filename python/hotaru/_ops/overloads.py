@@ -9,7 +9,7 @@ from .._function_schema import parse_schema
 from .._function_schema.signatures import signature
 from .._late import lent
 from .._operators import dispatch, native_tags, own, questions
-from .._operators.arguments import missing, unknown
+from .._operators.arguments import bind, missing, unknown
 
 if TYPE_CHECKING:
     from .packets import OpOverloadPacket
@@ -91,7 +91,11 @@ class OpOverload:
 
     def _run(self, args, kwargs):
         self._check(args, kwargs)
-        return self.overloadpacket.op(*args, **kwargs)
+        try:
+            return self.overloadpacket.op(*args, **kwargs)
+        except TypeError:
+            bind(self._schema, args, kwargs)  # RuntimeError: they do not fit
+            raise
 
     def _check(self, args, kwargs) -> None:
         """RuntimeError where the arguments are those of other overloads."""

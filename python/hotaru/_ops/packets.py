@@ -117,7 +117,11 @@ class OpOverloadPacket:
         return self._run(args, kwargs)
 
     def _run(self, args, kwargs):
-        return self.op(*args, **kwargs)
+        try:
+            return self.op(*args, **kwargs)
+        except TypeError:
+            self.resolve(args, kwargs)  # RuntimeError: they fit no overload
+            raise
 
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='{self}')>"

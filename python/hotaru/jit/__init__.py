@@ -9,7 +9,12 @@ from ._compilation_unit import CompilationUnit
 from ._errors import Error
 from ._export_opnames import export_opnames
 from ._freeze import freeze, optimize_for_inference
-from ._fusion import enable_onednn_fusion, onednn_fusion_enabled, set_fusion_strategy
+from ._fusion import (
+    enable_onednn_fusion,
+    fuser,
+    onednn_fusion_enabled,
+    set_fusion_strategy,
+)
 from ._interface import interface
 from ._marks import (
     Attribute,
@@ -64,6 +69,7 @@ __all__ = [
     "fork",
     "freeze",
     "frontend",
+    "fuser",
     "ignore",
     "interface",
     "is_scripting",

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["enable_onednn_fusion", "onednn_fusion_enabled", "set_fusion_strategy"]
+import contextlib
+
+from .. import _C
+
+__all__ = [
+    "enable_onednn_fusion",
+    "fuser",
+    "onednn_fusion_enabled",
+    "set_fusion_strategy",
+]
 
 _BEHAVIOURS = ("STATIC", "DYNAMIC")
 _strategy: list[tuple[str, int]] = [("STATIC", 2), ("DYNAMIC", 10)]
@@ -33,6 +42,47 @@ def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]
             )
     before, _strategy = _strategy, wanted
     return before
+
+
+# Switches that each of PyTorch's fusers has: on the CPU, on a GPU, NNC's.
+_FUSERS = {
+    "fuser0": (True, True, False),
+    "fuser1": (True, True, True),
+    "fuser2": (False, False, False),
+    "fuser3": (True, False, True),
+    "none": (False, False, False),
+}
+
+
+@contextlib.contextmanager
+def fuser(name: str):
+    """Sets the switches of a fuser within a block; code here is as it was.
+
+    Args:
+        name: "fuser0" to "fuser3", or "none".
+
+    Exception: another name.
+    """
+    if name not in _FUSERS:
+        raise Exception(f"unrecognized fuser option (name: {name})")
+    ask = (
+        _C._jit_can_fuse_on_cpu,
+        _C._jit_can_fuse_on_gpu,
+        _C._jit_texpr_fuser_enabled,
+    )
+    put = (
+        _C._jit_override_can_fuse_on_cpu,
+        _C._jit_override_can_fuse_on_gpu,
+        _C._jit_set_texpr_fuser_enabled,
+    )
+    before = [question() for question in ask]
+    try:
+        for switch, value in zip(put, _FUSERS[name]):
+            switch(value)
+        yield
+    finally:
+        for switch, value in zip(put, before):
+            switch(value)
 
 
 def onednn_fusion_enabled() -> bool:

@@ -293,3 +293,72 @@ def test_devices():
     assert device("cpu", "cuda") is None
     C._jit_pass_erase_shape_information(held)
     assert device("cpu", None) is None
+
+
+def test_changes_become_new_values():
+    @torch.jit.script
+    def f(x):
+        a = torch.zeros([2])
+        a.add_(1)
+        b = a * 2
+        a.mul_(3)  # b was made of it before
+        c = x[0]
+        c.add_(1)  # the caller's
+        d = [1, 2]
+        d.append(3)
+        d[0] = 5
+        return a, b, c, d
+
+    C._jit_pass_remove_mutation(f.graph)
+    found = kinds(f.graph)
+    assert found.count("aten::add_") == 1
+    assert "aten::mul_" in found
+    assert "aten::append" not in found
+    assert "aten::_set_item" not in found
+    f.graph.lint()
+    graph = torch._C._create_function_from_graph("g", f.graph.copy())
+    x = torch.zeros(2)
+    a, b, c, d = graph(x)
+    assert (a.tolist(), b.tolist(), c.tolist(), d) == ([3, 3], [2, 2], 1, [5, 2, 3])
+    assert x.tolist() == [1, 0]
+
+
+def test_which_values_share_memory():
+    @torch.jit.script
+    def f(x):
+        y = torch.rand([2, 2])
+        z = y[0]
+        w = y + 1
+        z.add_(1)
+        return [w]
+
+    graph = f.graph
+    shared = graph.alias_db()
+    y, z = (graph.findNode(f"aten::{n}").output() for n in ("rand", "select"))
+    w, x = graph.findNode("aten::add").output(), next(graph.inputs())
+    assert shared.may_contain_alias(y, z)
+    assert shared.has_writers(y)
+    assert not shared.has_writers(w)
+    assert not shared.may_contain_alias(x, y)
+    assert shared.may_contain_alias(w, next(graph.outputs()))
+    assert not shared.may_contain_alias(y, [x, w])
+    assert "WILDCARD: x" in str(shared)
+    assert "digraph alias_db" in shared.to_graphviz_str()
+    assert graph.findNode("aten::rand").isNondeterministic()
+    assert not graph.findNode("aten::add").isNondeterministic()
+
+
+def test_switches_read_back():
+    before = C._jit_can_fuse_on_cpu(), C._jit_texpr_fuser_enabled()
+    with torch.jit.fuser("fuser1"):
+        assert C._jit_can_fuse_on_cpu()
+        assert C._jit_texpr_fuser_enabled()
+    assert (C._jit_can_fuse_on_cpu(), C._jit_texpr_fuser_enabled()) == before
+    with pytest.raises(Exception, match="unrecognized fuser"), torch.jit.fuser("x"):
+        pass
+    old = C._get_graph_executor_optimize()
+    assert C._get_graph_executor_optimize(False) is old
+    assert C._get_graph_executor_optimize() is False
+    C._set_graph_executor_optimize(old)
+    old = C._jit_set_autocast_mode(False)
+    assert C._jit_set_autocast_mode(old) is False

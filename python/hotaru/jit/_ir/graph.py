@@ -132,6 +132,18 @@ class Graph:
     def __repr__(self) -> str:
         return text.graph_text(self)
 
+    def alias_db(self, isFrozen: bool = False, descend_function_calls: bool = False):
+        """Tells which values may share memory, as the graph is now.
+
+        Args:
+            isFrozen: accepted: attributes count as the caller's either way.
+            descend_function_calls: accepted: functions count as writing to
+                what they are given.
+        """
+        from .aliases import AliasDb
+
+        return AliasDb(self)
+
     def lint(self) -> None:
         """Checks that values are made before they are taken.
 

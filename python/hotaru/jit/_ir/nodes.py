@@ -143,6 +143,12 @@ class Node(Attributes):
         """The operator's signature, "(no schema)" for other nodes."""
         return self._schema or "(no schema)"
 
+    def isNondeterministic(self) -> bool:
+        """True if it draws random numbers."""
+        from .aliases import is_random
+
+        return is_random(self)
+
     def scopeName(self) -> str:
         """The names of the modules that it is of, if known."""
         return self._scope

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hotaru
 
-from .aliases import Aliases, has_effects, is_random, schema_of, written
+from .._ir.aliases import Aliases, has_effects, is_random, schema_of, written
 from .rewriting import remove, replace, rewriting
 
 __all__ = ["dead_code", "twice", "unneeded"]

@@ -21,8 +21,8 @@ from ..._types import (
     TensorType,
     Type,
 )
+from .._ir.aliases import Aliases, schema_of, written
 from .._ir.arithmetic import TABLE
-from .aliases import Aliases, schema_of, written
 from .calls import call
 from .places import device_of
 

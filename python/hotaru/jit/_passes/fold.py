@@ -5,8 +5,8 @@ from __future__ import annotations
 import hotaru
 
 from ..._types import ListType, TensorType, TupleType
+from .._ir.aliases import Aliases, has_effects, is_random, schema_of, written
 from .._ir.arithmetic import TABLE
-from .aliases import Aliases, has_effects, is_random, schema_of, written
 from .calls import call
 from .clean import unneeded
 from .rewriting import constant_before, remove, replace, rewriting

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .aliases import Aliases, written
+from .._ir.aliases import Aliases, written
 from .rewriting import constant_before, replace
 
 _KEYS = (bool, int, float, str)

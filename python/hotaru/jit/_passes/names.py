@@ -6,6 +6,7 @@ from ..._types import TensorType
 from .clean import dead_code, twice
 from .facts import ALL, Facts, erase
 from .fold import constants
+from .mutation import without_mutation
 from .peephole import list_idioms, peephole
 from .refining import integers
 from .rewriting import rewriting
@@ -108,6 +109,7 @@ NAMES = {
     "_jit_pass_propagate_dtype": _dtypes,
     "_jit_pass_propagate_shapes_on_graph": _sizes,
     "_jit_pass_refine_integer_values": integers,
+    "_jit_pass_remove_mutation": without_mutation,
     "_jit_set_symbolic_shapes_test_mode": _set_test_mode,
     "_jit_symbolic_shapes_test_mode_enabled": _test_mode,
     "_propagate_shapes": _propagated,

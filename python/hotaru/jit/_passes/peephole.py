@@ -12,7 +12,7 @@ from ..._types import (
     OptionalType,
     TensorType,
 )
-from .aliases import Aliases, written
+from .._ir.aliases import Aliases, written
 from .clean import unneeded
 from .fold import _is_before
 from .idioms import Idioms

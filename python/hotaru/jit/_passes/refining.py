@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .._ir.aliases import Aliases, written
 from .._ir.nodes import Block
-from .aliases import Aliases, written
 from .rewriting import constant_before, rewriting
 
 __all__ = ["integers", "lengths"]

@@ -178,3 +178,23 @@ def test_every_parameter_may_be_given_by_its_name():
     run = torch.compile(lambda self, x: self * x)
     for _ in range(2):
         assert run(self=x, x=x).tolist() == [1, 4]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda a: torch.ops.aten.relu(1, 2), "expected at most 1 argument"),
+        (lambda a: torch.ops.aten.relu(), "missing value for argument 'self'"),
+        (lambda a: torch.ops.aten.relu(1), "instead found type 'int'"),
+        (lambda a: torch.ops.aten.relu(a, foo=1), "argument 'foo'"),
+        (lambda a: torch.ops.aten.type_as(a), "missing value for argument 'other'"),
+        (lambda a: torch.ops.aten.add(a, a, 2), "takes 2 positional argument"),
+        (lambda a: torch.ops.aten.add("a", 1), "failed to match any schema"),
+        (lambda a: torch.ops.aten.relu.default(1, 2), "expected at most 1 argument"),
+        (lambda a: torch.ops.aten.add.Tensor(a, a, 2), "takes 2 positional argument"),
+    ],
+)
+def test_arguments_that_fit_no_schema(call, text):
+    """A RuntimeError that says it as PyTorch does, with the schema."""
+    with pytest.raises(RuntimeError, match=text):
+        call(torch.ones(2))

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from ..._function_schema import parse_schema
 from ..._types import DictType, ListType, TensorType, Type
-from .._ir.schemas import schema_for
+from .schemas import schema_for
 
-__all__ = ["PURE", "Aliases", "has_effects", "is_random", "schema_of", "written"]
+__all__ = [
+    "PURE",
+    "AliasDb",
+    "Aliases",
+    "has_effects",
+    "is_random",
+    "schema_of",
+    "written",
+]
 
 # Kinds that make values of their inputs and do nothing else.
 PURE = frozenset(
@@ -286,3 +294,65 @@ class Aliases:
                 if not _is_immutable(value.type()):
                     self._join(id(value), self._outside)
                     self._join(self._content(value), self._outside)
+
+
+class AliasDb:
+    """Questions about which values of a graph may share memory."""
+
+    __module__ = "torch._C"
+
+    def __init__(self, graph) -> None:
+        self._graph, self._aliases = graph, Aliases(graph)
+        self._written = {
+            self._aliases.of(value)
+            for node in graph._all_nodes()
+            for value in written(node)
+        }
+
+    def may_contain_alias(self, a, b) -> bool:
+        """True if one may be, or hold, what the other is or holds.
+
+        Args:
+            a: a value, or a list of them.
+            b: the same.
+        """
+
+        def held(values):
+            values = values if isinstance(values, (list, tuple)) else [values]
+            kept = [v for v in values if not _is_immutable(v.type())]
+            return set().union(*map(self._aliases.held_by, kept))
+
+        return bool(held(a) & held(b))
+
+    def has_writers(self, value) -> bool:
+        """True if the graph may write to the value."""
+        return self._aliases.of(value) in self._written
+
+    def _classes(self) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        for value in self._graph._values():
+            if not _is_immutable(value.type()):
+                found.setdefault(self._aliases.of(value), []).append(value.debugName())
+        return found
+
+    def _names(self) -> list[tuple[str, list[str]]]:
+        outside = self._aliases._root(0)
+        rows = [("WILDCARD", self._classes().pop(outside, []))]
+        return rows + [
+            (str(i), names)
+            for i, (number, names) in enumerate(self._classes().items())
+            if number != outside
+        ]
+
+    def __str__(self) -> str:
+        lines = [f"{name}: {', '.join(v)}" for name, v in self._names()]
+        return "\n".join(["===Alias classes===", *lines, ""])
+
+    def to_graphviz_str(self) -> str:
+        """The classes as a graph of graphviz: values point to their class."""
+        lines = [
+            f'  "{value}" -> "class {name}"'
+            for name, values in self._names()
+            for value in values
+        ]
+        return "\n".join(["digraph alias_db {", *lines, "}", ""])
