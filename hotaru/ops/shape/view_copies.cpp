@@ -5,6 +5,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/overlap.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/slice_shift.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/shape/view_dtype.h"
 
@@ -40,7 +41,7 @@ HOTARU_OP(
 HOTARU_OP(
     "as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? "
     "storage_offset=None) -> Tensor",
-    Copied<&as_strided>::call);
+    Copied<&as_strided_in_slice>::call);
 HOTARU_OP(
     "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> "
     "Tensor",
@@ -145,10 +146,10 @@ HOTARU_OP(
     "stride, SymInt? storage_offset=None) -> Tensor",
     +[](const Tensor& self, const Tensor& src, IntSpan size, IntSpan stride,
         const Optional<int64_t>& offset) {
-      return scattered("slice", clone_with_gaps(self), src,
-                       [&](const Tensor& out) {
-                         return as_strided(out, size, stride, offset);
-                       });
+      return scattered(
+          "slice", clone_with_gaps(self), src, [&](const Tensor& out) {
+            return as_strided(out, size, stride, offset_in_slice(self, offset));
+          });
     });
 
 /// Pieces that share memory, and yet none is a view of anything.

@@ -7,6 +7,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/slice_shift.h"
 #include "hotaru/ops/shape/transposes.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/warning.h"
@@ -109,7 +110,7 @@ HOTARU_OP("unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)",
 HOTARU_OP(
     "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? "
     "storage_offset=None) -> Tensor(a)",
-    as_strided);
+    as_strided_in_slice);
 HOTARU_OP("permute(Tensor(a) self, int[] dims) -> Tensor(a)", permute);
 HOTARU_OP("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
           transpose);
@@ -237,7 +238,7 @@ HOTARU_OP(
     +[](const Tensor& self, IntSpan size, IntSpan stride,
         Optional<int64_t> offset) {
       return become(self, [&](const Tensor& x) {
-        return as_strided(x, size, stride, offset);
+        return as_strided_in_slice(x, size, stride, offset);
       });
     });
 HOTARU_OP(

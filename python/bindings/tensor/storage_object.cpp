@@ -11,6 +11,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/shape/slice_shift.h"
 
 namespace hotaru::python {
 namespace {
@@ -301,6 +302,18 @@ void init_storage(nb::module_& m) {
       "A storage over some bytes of another, which it keeps alive.");
   m.def("_storage_address",
         [](const Tensor& t) { return uintptr_t(t.storage().get()); });
+  m.def(
+      "_begin_slice",
+      [](const nb::list& tensors, const nb::list& shifts) {
+        SliceShifts pairs;
+        for (size_t i = 0; i < tensors.size(); ++i) {
+          pairs.emplace_back(tensor_of(tensors[i].ptr()),
+                             nb::cast<int64_t>(shifts[i]));
+        }
+        begin_slice(std::move(pairs));
+      },
+      "Tells where the slices of mapped tensors lie, until _end_slice().");
+  m.def("_end_slice", &end_slice);
   m.def(
       "_set_storage",
       [](nb::object self, nb::handle storage, int64_t offset, nb::handle sizes,

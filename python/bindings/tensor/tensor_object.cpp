@@ -24,6 +24,7 @@
 #include "hotaru/core/sparse/sparse.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/shape/slice_shift.h"
 #include "hotaru/ops/shape/transposes.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -381,7 +382,7 @@ PyObject* nbytes(const Tensor& t) {
   return new_int(t.numel() * int64_t(itemsize(t.dtype())));
 }
 PyObject* storage_offset(const Tensor& t) {
-  return new_int(t.storage_offset());
+  return new_int(t.storage_offset() - slice_shift(t));
 }
 PyObject* data_ptr(const Tensor& t) {
   t.storage()->expose();

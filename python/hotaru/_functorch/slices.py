@@ -10,7 +10,7 @@ import contextlib
 import functools
 from typing import NamedTuple
 
-from .. import _C, Tensor, get_rng_state, no_grad, set_rng_state, stack
+from .. import _C, Tensor, get_rng_state, no_grad, set_rng_state, stack, strided
 from .._trees import flat as _tree
 from ..autograd._transforms import Within
 from . import wholes
@@ -60,6 +60,14 @@ def check_result(name: str, result) -> None:
             f"vmap({name}, ...): `{name}` must only return Tensors, got type "
             f"{type(result)}. Did you mean to set out_dims= to None for output?"
         )
+
+
+def _has_memory(leaf) -> bool:
+    return (
+        isinstance(leaf, Tensor)
+        and _C._answering_class(leaf) is Tensor
+        and leaf.layout is strided
+    )
 
 
 class Inputs:
@@ -150,6 +158,22 @@ class Inputs:
             _tree.unflatten(self._leaves, self._structure),
             _tree.unflatten(dims, self._structure),
         )
+
+    @contextlib.contextmanager
+    def at(self, index: int):
+        """Tells offsets of `as_strided`, which are the first slice's, where the
+        memory of this slice lies.
+        """
+        pairs = [
+            (leaf, index * leaf.stride(dim))
+            for leaf, dim in zip(self._leaves, self._dims)
+            if dim is not None and _has_memory(leaf)
+        ]
+        _C._begin_slice([x for x, _ in pairs], [shift for _, shift in pairs])
+        try:
+            yield
+        finally:
+            _C._end_slice()
 
     def mapped(self) -> list[Tensor]:
         """The tensors that are cut."""
@@ -300,7 +324,7 @@ def run_slices(
         args = inputs.slice(index) if inputs.size else inputs.stand_in()
         draws.before()
         scope = call if counts else contextlib.nullcontext()
-        with scope, writes.slice(index):
+        with scope, writes.slice(index), inputs.at(index):
             results.append(function(*args, **kwargs))
         draws.after()
     return results
