@@ -1,4 +1,4 @@
-"""What symbolic functions of programs see: a graph, and values of it."""
+"""Graph and values of it, as symbolic functions of programs see them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Value:
         return self.name
 
     def type(self) -> _Type:
-        """What is known of its sizes and dtype."""
+        """Sizes and dtype, as far as they are known."""
         return self._type
 
     def setType(self, type: _Type) -> Value:  # noqa: N802

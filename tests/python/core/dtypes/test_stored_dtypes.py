@@ -327,7 +327,7 @@ def test_can_cast(name):
     ]
 
 
-# What PyTorch makes of each: it rounds by the fraction's bits, the sign is lost.
+# Codes that PyTorch makes of each: it rounds by the fraction's bits, the sign is lost.
 SCALES = {
     -1.0: 127,
     0.0: 0,
