@@ -201,7 +201,8 @@ def test_accepted_though_unusual(weights):
 
 def test_unknown_dtype_is_an_error_when_asked_for(weights, tmp_path):
     header = {
-        "a": wb.entry("F4", [4], 0, 2),
+        # Pairs are elements here, and 1 is no number of them.
+        "a": wb.entry("F4", [4, 1], 0, 2),
         "b": wb.entry("U8", [2], 2, 4),
         "c": wb.entry("X9", [7], 4, 5),
     }
