@@ -68,6 +68,7 @@ _LAZY = {
     "_library",
     "_linalg_utils",
     "_lobpcg",
+    "_logging",
     "_lowrank",
     "_ops",
     "_prims",

@@ -130,6 +130,7 @@ PACKAGES = (
     # Other names of what is there.
     "_VF",
     "_export",
+    "_logging",
     "_utils_internal",
     "mps",
     "mtia",

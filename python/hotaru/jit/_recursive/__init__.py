@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
 
-from ._script_module import _SHARED
+from .._script_module import _SHARED
 
 __all__ = ["ConcreteTypeStore", "concrete_type_store"]
 
