@@ -45,13 +45,15 @@ def sized(leaf, dim: int):
     those: one that was put together again from tensors may have none.
     """
     least = dim + 1 if dim >= 0 else -dim
+    if len(leaf.batch_size) >= least:
+        return leaf  # nobody asks tensors that may have no shape yet
     shapes = [tensor.shape for tensor in tensors(leaf)]
     count = 0
     while shapes and count < min(least, *map(len, shapes)):
         if any(shape[count] != shapes[0][count] for shape in shapes):
             break
         count += 1
-    if count < least or len(leaf.batch_size) >= least:
+    if count < least:
         return leaf
     leaf = leaf.clone(False)
     leaf.batch_size = shapes[0][:count]
