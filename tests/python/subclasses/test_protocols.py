@@ -30,10 +30,6 @@ COLUMNS = ("function", "subclass", "dispatch", "wrapper", "graph")
 # that fits counts.
 REASONS = (
     (
-        r"function: torch\.special\.",
-        "one object has both names: the operator's is told",
-    ),
-    (
         r"function: (operator|builtins|torch\.Tensor\.__)",
         "the name that Python's slot has here",
     ),
