@@ -16,7 +16,7 @@ from ..nn import Module
 from ..nn.modules._aspects.conversion import parse_to
 from . import _native_module
 from ._containers.methods import METHODS
-from ._errors import make_error
+from ._errors import NO_BYTECODE, make_error
 from ._source import frame_names
 
 
@@ -245,6 +245,12 @@ class RecursiveScriptModule(ScriptModule):
         buffer = io.BytesIO()
         save(self, buffer, _extra_files)
         return buffer.getvalue()
+
+    def _save_for_lite_interpreter(self, *args, **kwargs):
+        """NotImplementedError: instructions for phones are not written."""
+        raise NotImplementedError(NO_BYTECODE)
+
+    _save_to_buffer_for_lite_interpreter = _save_for_lite_interpreter
 
     def forward_magic_method(self, method_name: str, *args, **kwargs):
         """Calls a method such as `__len__` that the program defined.
