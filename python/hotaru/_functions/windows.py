@@ -69,6 +69,8 @@ def _window(
             n = length + 1 if periodic else length
             out = formula(ops.arange(n, **options), n)[:length]
             out = out.clone() if periodic else out
+        if pin_memory:
+            out = out.pin_memory()
     return out.requires_grad_() if requires_grad else out
 
 

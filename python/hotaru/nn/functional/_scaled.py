@@ -44,8 +44,8 @@ def _scaled_mm(
     """The product of matrices of float8 times their scales, plus a bias.
 
     Sums are of float32. Scales are one number of each matrix, or one of each
-    row of the first and each column of the second. `scale_result` is taken and
-    not looked at, as PyTorch does on the CPU.
+    row of the first and each column of the second. Results of float8 are divided
+    by `scale_result`, others not, as PyTorch has it on the CPU.
 
     Raises:
         ValueError: other dtypes or scales. RuntimeError: sizes do not fit.
@@ -54,7 +54,10 @@ def _scaled_mm(
     result = matmul(input.to(float32), mat2.to(float32)) * scale_a * scale_b
     if bias is not None:
         result = result + bias
-    return result.to(input.dtype if out_dtype is None else out_dtype)
+    dtype = input.dtype if out_dtype is None else out_dtype
+    if scale_result is not None and dtype in _FLOAT8:
+        result = result / scale_result
+    return result.to(dtype)
 
 
 def _check(a, b, scale_a, scale_b) -> None:

@@ -62,3 +62,35 @@ def test_options_of_a_table_of_given_vectors_have_places():
     names = list(inspect.signature(torch.nn.EmbeddingBag.from_pretrained).parameters)
     assert names[2] == "max_norm"
     assert names[-1] == "padding_idx"
+
+
+def test_results_of_float8_are_divided_by_their_scale():
+    values = torch.arange(256.0).reshape(16, 16) / 64
+    a = values.to(torch.float8_e4m3fn)
+    one, four = torch.tensor(1.0), torch.tensor(4.0)
+    for dtype, first in ((a.dtype, 0.1875), (torch.float32, 0.7734375)):
+        found = torch._scaled_mm(a, a.t(), one, one, scale_result=four, out_dtype=dtype)
+        assert found.dtype == dtype
+        assert found.float()[1, 0].item() == first
+
+
+@pytest.mark.parametrize("name", ["hann", "hamming", "bartlett", "blackman", "kaiser"])
+def test_windows_are_pinned_or_say_that_they_cannot_be(name):
+    window = getattr(torch, f"{name}_window")
+    if torch.cuda.is_available():
+        assert window(4, pin_memory=True).is_pinned()
+    else:
+        with pytest.raises((AssertionError, RuntimeError)):
+            window(4, pin_memory=True)
+
+
+def test_scripted_modules_take_tensors_in_their_places():
+    module = torch.jit.script(torch.nn.Linear(2, 2))
+    given = {"weight": torch.eye(2).double(), "bias": torch.ones(2).double()}
+    module.load_state_dict(given, assign=True)
+    given["bias"].fill_(7)
+    assert module.bias.tolist() == [7.0, 7.0]
+    assert all(p.requires_grad for p in module.parameters())
+    assert module(torch.ones(1, 2).double()).dtype == torch.float64
+    module.load_state_dict({k: v.float() for k, v in given.items()})
+    assert module.bias.dtype == torch.float64
