@@ -160,7 +160,7 @@ class Graph(HookedGraph):
     def enable_debug_mode(self) -> None:
         """Changes nothing: what ``debug_dump`` needs is always kept."""
 
-    def debug_dump(self, path, *, verbose: bool = True) -> None:
+    def debug_dump(self, debug_path, *, verbose: bool = True) -> None:
         """Writes the calls as a drawing of Graphviz.
 
         With a path that ends in ``.json``: runs the graph once, call by call,
@@ -168,7 +168,7 @@ class Graph(HookedGraph):
         """
         from . import _dump
 
-        _dump.dump(self, path, verbose)
+        _dump.dump(self, debug_path, verbose)
 
 
 class CUDAGraph(Graph):
@@ -194,6 +194,7 @@ class graph:  # noqa: N801
         pool: see :meth:`Graph.capture_begin`.
         stream: a queued stream to capture; by default one for this block.
         enable_annotations: changes nothing, `cuda.graph_annotations` keeps none.
+        check_input_liveness: changes nothing, as what is read keeps its memory.
     """
 
     def __init__(
@@ -203,14 +204,13 @@ class graph:  # noqa: N801
         stream: _C.Stream | None = None,
         capture_error_mode: str = "global",
         enable_annotations: bool = False,
-        **kwargs,
+        check_input_liveness: bool = False,
     ) -> None:
         # PyTorch's torch.cuda.graph calls it so.
         self.cuda_graph = cuda_graph
         self._pool = pool
         self._stream = stream
         self._mode = capture_error_mode
-        self._kwargs = kwargs
         self._previous: _C.Stream | None = None
 
     def __enter__(self) -> None:
@@ -224,7 +224,7 @@ class graph:  # noqa: N801
             stream = self._stream
             _C._set_stream(_C.Stream(device) if stream is None else stream)
         try:
-            self.cuda_graph.capture_begin(self._pool, self._mode, **self._kwargs)
+            self.cuda_graph.capture_begin(self._pool, self._mode)
         except BaseException:
             _C._set_stream(previous)
             raise
