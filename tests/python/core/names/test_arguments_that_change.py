@@ -23,7 +23,7 @@ def test_a_second_kernel_is_refused_where_it_may_not_override():
         assert torch.ops.changes.twice(x).tolist() == [2.0, 2.0]
         lib.impl("twice", lambda x: x * 4, "CPU")
         assert torch.ops.changes.twice(x).tolist() == [4.0, 4.0]
-    # What a library took it gives back with its end.
+    # A library gives back with its end whatever it took.
     with torch.library._scoped_library("changes", "FRAGMENT") as lib:
         lib.define("twice(Tensor x) -> Tensor")
         lib.impl("twice", lambda x: x * 5, "CPU", allow_override=False)
