@@ -121,9 +121,8 @@ void FunctionCompiler::join(Node* node, Scope& yes, Scope& no) {
     }
     TypePtr left = sides[0].var->type;
     TypePtr right = sides[1].var->type;
-    TypePtr type = result.declared && left != right
-                       ? result.declared
-                       : unify(types_, left, right);
+    TypePtr type = unify(types_, left, right);
+    if (!type) type = result.declared;
     // Archives declare the type of both branches in one.
     for (const Binding& side : sides) {
       bool fits = !type && side.declared && is_subtype(left, side.declared) &&

@@ -202,7 +202,11 @@ class OpMatcher {
         return false;
       }
       for (size_t k = 0; k < args.size(); ++k) {
-        if (args[k].keyword == formal.name) {
+        // Python's functions call `input` what operators call `self`.
+        const bool named =
+            args[k].keyword == formal.name ||
+            (formal.name == "self" && args[k].keyword == "input");
+        if (named) {
           plan.args = {args[k].var};
           used[k] = true;
         }
