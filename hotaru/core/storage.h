@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include "hotaru/core/device.h"
-#include "hotaru/core/ordered.h"
 #include "hotaru/core/memory/pool.h"
+#include "hotaru/core/ordered.h"
 
 namespace hotaru {
 

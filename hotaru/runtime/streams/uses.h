@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
-#include "hotaru/core/ordered.h"
 #include "hotaru/core/memory/pool.h"
+#include "hotaru/core/ordered.h"
 #include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/streams/timeline.h"
 

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-#: Whether sizes that are the same at first are one symbol.
+#: True if sizes that are the same at first are one symbol.
 use_duck_shape = True
