@@ -301,4 +301,4 @@ def _paged(pool: Tensor, pages: Tensor, used: int) -> Tensor:
     needed = -(-used // pool.shape[1])
     if needed > len(pages):
         raise ValueError(f"block_table has {len(pages)} pages for {used} keys")
-    return pool[pages[:needed].int64()].flatten(0, 1)[:used]
+    return pool[pages[:needed].to(hotaru.int64)].flatten(0, 1)[:used]
