@@ -31,7 +31,11 @@ for _pair in _PAIRS.replace("\n", " ").split(";"):
 _OVERLOADS = {
     ("transpose", "default"): "int",
     ("transpose_", "default"): "default",
-    ("round", "default"): "default",
+    # special_round always has its decimals.
+    ("round", "default"): "decimals",
+    ("xlogy", "default"): "Tensor",
+    ("xlogy", "self_scalar"): "Scalar_Self",
+    ("xlogy", "other_scalar"): "Scalar_Other",
 }
 
 
