@@ -6,8 +6,8 @@ reads, `load` reads what either of both wrote.
 
 from __future__ import annotations
 
+from ..nn import Module
 from ..utils import _pytree as pytree
-from ._draft_export import draft_export
 from ._errors import DataDependentError, UserError
 from ._export import export
 from ._save import save
@@ -31,6 +31,46 @@ __all__ = [
     "register_dataclass",
     "save",
 ]
+
+
+def draft_export(
+    mod: Module,
+    args: tuple,
+    kwargs: dict | None = None,
+    *,
+    dynamic_shapes=None,
+    preserve_module_call_signature: tuple = (),
+    strict: bool = False,
+    pre_dispatch: bool = True,
+    prefer_deferred_runtime_asserts_over_guards: bool = False,
+) -> ExportedProgram:
+    """As `export`, but what cannot be known of the program is guessed from the
+    example inputs instead of an error; `_report` of the result lists the guesses.
+
+    Elements that Python asks for, and sizes that follow from elements, are those
+    of the example, and the program checks them; operators without a fake kernel,
+    or with a wrong one, give the shapes of the real one; dimensions that cannot
+    vary as promised are `Dim.AUTO`.
+
+    Args:
+        strict, pre_dispatch, prefer_deferred_runtime_asserts_over_guards: taken;
+            programs are traced in the same way.
+
+    Raises:
+        Errors of `export` other than those.
+    """
+    from ._draft_export import draft_export as drafted
+
+    return drafted(
+        mod,
+        args,
+        kwargs,
+        dynamic_shapes=dynamic_shapes,
+        preserve_module_call_signature=preserve_module_call_signature,
+        strict=strict,
+        pre_dispatch=pre_dispatch,
+        prefer_deferred_runtime_asserts_over_guards=prefer_deferred_runtime_asserts_over_guards,
+    )
 
 
 def register_dataclass(cls: type, *, serialized_type_name=None) -> None:

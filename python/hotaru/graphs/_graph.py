@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Sequence
 
 from .. import _C
-from ..cuda.pools import MemPool
 from . import _where
 from ._hooks import HookedGraph
 
@@ -79,7 +78,7 @@ class Graph(HookedGraph):
         check_mode(capture_error_mode)
         if isinstance(pool, _C._Graph):
             pool = pool.pool()
-        elif isinstance(pool, MemPool):
+        elif pool is not None and hasattr(pool, "_graph_pool"):  # a cuda.MemPool
             pool = pool._graph_pool()
         self._capture_begin(pool, self._device())
         self._began()

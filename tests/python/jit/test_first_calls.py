@@ -85,6 +85,7 @@ _CALLS = {
     "compile": (
         "torch.compile(m)(x)",
         {
+            "_trees",  # whose classes a graph takes apart
             "graphs",
             "argparse",
             "errno",

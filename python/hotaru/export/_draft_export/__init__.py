@@ -38,21 +38,7 @@ def draft_export(
     pre_dispatch: bool = True,
     prefer_deferred_runtime_asserts_over_guards: bool = False,
 ) -> TracedProgram:
-    """As `export`, but what cannot be known of the program is guessed from the
-    example inputs instead of an error; `_report` of the result lists the guesses.
-
-    Elements that Python asks for, and sizes that follow from elements, are those
-    of the example, and the program checks them; operators without a fake kernel,
-    or with a wrong one, give the shapes of the real one; dimensions that cannot
-    vary as promised are `Dim.AUTO`.
-
-    Args:
-        strict, pre_dispatch, prefer_deferred_runtime_asserts_over_guards: taken;
-            programs are traced in the same way.
-
-    Raises:
-        Errors of `export` other than those.
-    """
+    """`torch.export.draft_export`, which has its documentation."""
     findings = Findings()
 
     def traced(shapes) -> TracedProgram:

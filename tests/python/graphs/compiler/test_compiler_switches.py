@@ -131,7 +131,6 @@ def test_what_keeps_code_says_what_to_do_instead():
         lambda: compiler.precompile(torch.sin, torch.ones(1)),
         lambda: compiler.load_compiled_function(None),
         lambda: inductor.compile(None, []),
-        lambda: inductor.aot_compile(None, ()),
         lambda: inductor.standalone_compile(None, []),
     ):
         with pytest.raises((RuntimeError, NotImplementedError)) as caught:
