@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import _C
+from .._dims import wrap_dim
 from .._ops import _packet, aten
 from .calls import Call
 
@@ -111,12 +112,7 @@ class QuestionOfDim:
             raise IndexError(
                 f"Dimension specified as {dim} but tensor has no dimensions"
             )
-        if not -count <= dim < count:
-            raise IndexError(
-                "Dimension out of range (expected to be in range of "
-                f"[{-count}, {count - 1}], but got {dim})"
-            )
-        return answer[dim]
+        return answer[wrap_dim(dim, count)]
 
 
 SCALAR = Question("_local_scalar_dense", lambda x: x.item())

@@ -548,13 +548,7 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
     """
     place = place_of(map_location)
     extra = {} if _extra_files is None else _extra_files
-    if isinstance(f, (str, os.PathLike)):
-        path = existing(f)
-        if os.path.isdir(path):
-            raise ValueError(f"The provided filename {path} is a directory")
-        given = path
-    else:
-        given = f.read()
+    given = existing_file(f) if isinstance(f, (str, os.PathLike)) else f.read()
     name = str(getattr(f, "name", "<bytes>"))
     module = _loaded(given, name, extra)
     return module if place is None else module.to(place)
@@ -591,6 +585,14 @@ def existing(file) -> str:
     path = os.fspath(file)
     if not os.path.exists(path):
         raise ValueError(f"The provided filename {path} does not exist")
+    return path
+
+
+def existing_file(file) -> str:
+    """A path as a text; ValueError if no file is there."""
+    path = existing(file)
+    if os.path.isdir(path):
+        raise ValueError(f"The provided filename {path} is a directory")
     return path
 
 

@@ -7,6 +7,7 @@ import re
 from .. import Tensor, float32, int64, tensor
 from .. import bool as bool_dtype
 from .._extension.dtypes import scalar_type
+from ..jit._ir.attributes import undefined
 
 __all__ = ["Graph", "Value", "described", "written"]
 
@@ -70,7 +71,7 @@ class _Node:
     def t(self, name: str) -> Tensor:
         """The tensor of a constant."""
         if self._tensor is None or name != "value":
-            raise RuntimeError(f"required keyword attribute '{name}' is undefined")
+            raise undefined(name)
         return self._tensor
 
 

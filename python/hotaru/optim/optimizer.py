@@ -42,6 +42,7 @@ __all__ = [
 StateDict = dict[str, Any]
 DeviceDict = dict[Optional[hotaru.device], Tensor]
 
+NO_PARAMETERS = "optimizer got an empty parameter list"
 _HOOKS = (
     "_optimizer_step_pre_hooks",
     "_optimizer_step_post_hooks",
@@ -94,7 +95,7 @@ class Optimizer:
         self.param_groups = []
         groups = list(params)
         if not groups:
-            raise ValueError("optimizer got an empty parameter list")
+            raise ValueError(NO_PARAMETERS)
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:

@@ -419,12 +419,7 @@ def _pair(actual, expected, pair_types, id: tuple, options: dict) -> Pair:
                 f"resulted in the unexpected exception above. {_REPORT}"
                 "except the previous error and raise an expressive `ErrorMeta` instead."
             ) from error
-    raise ErrorMeta(
-        TypeError,
-        "No comparison pair was able to handle inputs of type "
-        f"{type(actual)} and {type(expected)}.",
-        id=id,
-    )
+    raise ErrorMeta(TypeError, _leaves.not_compared(actual, expected), id=id)
 
 
 def not_close_error_metas(

@@ -68,17 +68,21 @@ def default_tolerances(*dtypes, table=_TOLERANCES) -> tuple[float, float]:
     return max(r for r, _ in found), max(a for _, a in found)
 
 
+def not_compared(actual, expected) -> str:
+    """The text of an error for two things that nothing compares."""
+    return (
+        "No comparison pair was able to handle inputs of type "
+        f"{type(actual)} and {type(expected)}."
+    )
+
+
 def leaf(actual, expected, options: Options) -> Comparison:
     """How to compare the two; MismatchError of TypeError where nothing can."""
     for kind in (none_leaf, bool_leaf, number_leaf, tensor_leaf):
         compare = kind(actual, expected, options)
         if compare is not None:
             return compare
-    raise MismatchError(
-        TypeError,
-        "No comparison pair was able to handle inputs of type "
-        f"{type(actual)} and {type(expected)}.",
-    )
+    raise MismatchError(TypeError, not_compared(actual, expected))
 
 
 def none_leaf(actual, expected, options: Options) -> Comparison | None:

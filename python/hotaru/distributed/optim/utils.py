@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ... import optim
 from ..._C import Tensor
+from ...optim.optimizer import NO_PARAMETERS
 
 __all__ = ["as_functional_optim", "functional_optim_map", "register_functional_optim"]
 
@@ -24,7 +25,7 @@ class _Functional:
     def __init__(self, params, *args, _allow_empty_param_list=False, **kwargs) -> None:
         params = list(params)
         if not params and not _allow_empty_param_list:
-            raise ValueError("optimizer got an empty parameter list")
+            raise ValueError(NO_PARAMETERS)
         # An optimizer wants a parameter to begin with.
         self._optimizer = self._kind(params or [Tensor(1)], *args, **kwargs)
         (self._group,) = self._optimizer.param_groups

@@ -177,15 +177,16 @@ class ScheduleZBVZeroBubble(_Ordered):
     _splits_backward = True
 
     def _check_counts(self) -> None:
-        if self.n_local_stages != 2:
-            count = self.n_local_stages
-            raise ValueError(
-                f"ZBV requires exactly 2 stages per rank, but got {count}."
-            )
+        _need_two(self.n_local_stages)
         self.num_stages = self._num_stages
 
     def _calculate_single_rank_operations(self, rank: int) -> list:
         return _orders.zbv(rank, self.pp_group_size, self._n_microbatches)
+
+
+def _need_two(count: int) -> None:
+    if count != 2:
+        raise ValueError(f"ZBV requires exactly 2 stages per rank, but got {count}.")
 
 
 class ScheduleDualPipeV(_Ordered):
@@ -197,11 +198,7 @@ class ScheduleDualPipeV(_Ordered):
     _splits_backward = True
 
     def _check_counts(self) -> None:
-        if self.n_local_stages != 2:
-            count = self.n_local_stages
-            raise ValueError(
-                f"ZBV requires exactly 2 stages per rank, but got {count}."
-            )
+        _need_two(self.n_local_stages)
         if self._n_microbatches < self._num_stages:
             raise ValueError(
                 "DualPipeV requires at least as many microbatches as stages, but got "

@@ -27,6 +27,11 @@ def kind_of(value) -> str:
     return "ival"
 
 
+def undefined(name: str) -> RuntimeError:
+    """The error of an attribute that a node does not have."""
+    return RuntimeError(f"required keyword attribute '{name}' is undefined")
+
+
 class Attributes:
     """Values that nodes have by name, in the order in which they were set."""
 
@@ -43,7 +48,7 @@ class Attributes:
 
     def _entry(self, name: str) -> tuple:
         if name not in self._values:
-            raise RuntimeError(f"required keyword attribute '{name}' is undefined")
+            raise undefined(name)
         return self._values[name]
 
     def attributeNames(self) -> list[str]:

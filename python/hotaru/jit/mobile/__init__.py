@@ -14,6 +14,7 @@ import typing
 import zipfile
 
 from .. import load
+from .._module import existing_file
 
 __all__ = ["LiteScriptModule"]
 
@@ -63,11 +64,7 @@ def _checked(f) -> bytes:
     """Bytes of an archive; ValueError: there is no such file."""
     if not isinstance(f, (str, os.PathLike)):
         return f.read()
-    if not os.path.exists(f):
-        raise ValueError(f"The provided filename {f} does not exist")
-    if os.path.isdir(f):
-        raise ValueError(f"The provided filename {f} is a directory")
-    with open(f, "rb") as file:
+    with open(existing_file(f), "rb") as file:
         return file.read()
 
 

@@ -263,6 +263,21 @@ def _shown(block_mask: BlockMask, shape, places) -> Tensor:
     return (shown | (blocks == 2)).expand(shape)
 
 
+def check_heads(heads: int, shared: int, enable_gqa: bool) -> None:
+    """ValueError for heads of keys that do not serve those of queries."""
+    if not enable_gqa and heads != shared:
+        raise ValueError(
+            "Expect query and key/value to have the same number of heads but "
+            f"got Hq={heads} and Hkv={shared}. "
+            "Try setting enable_gqa=True for GQA."
+        )
+    if heads % shared:
+        raise ValueError(
+            "Expect number of query heads to be a multiple of kv heads for "
+            f"GQA but got Hq={heads} and Hkv={shared}."
+        )
+
+
 def _check(query, key, value, block_mask, enable_gqa: bool) -> None:
     if query.dim() != 4 or key.dim() != 4 or value.dim() != 4:
         raise NotImplementedError("NYI: query, key, and value must be 4D tensors")
@@ -277,18 +292,7 @@ def _check(query, key, value, block_mask, enable_gqa: bool) -> None:
             "Expect query and key/value to have the same embedding dimension "
             f"but got E={query.shape[-1]} and E={key.shape[-1]}."
         )
-    heads, shared = query.shape[1], key.shape[1]
-    if not enable_gqa and heads != shared:
-        raise ValueError(
-            "Expect query and key/value to have the same number of heads but "
-            f"got Hq={heads} and Hkv={shared}. "
-            "Try setting enable_gqa=True for GQA."
-        )
-    if heads % shared:
-        raise ValueError(
-            "Expect number of query heads to be a multiple of kv heads for "
-            f"GQA but got Hq={heads} and Hkv={shared}."
-        )
+    check_heads(query.shape[1], key.shape[1], enable_gqa)
     if block_mask is not None:
         _check_lengths(block_mask, query.shape[-2], key.shape[-2])
 

@@ -13,6 +13,7 @@ import hotaru
 
 from ... import Tensor
 from .. import functional as F
+from .flex_attention import check_heads
 
 __all__ = ["AuxRequest", "varlen_attn", "varlen_attn_out"]
 
@@ -72,7 +73,9 @@ def varlen_attn(
         ValueError: heads or lengths that do not fit.
         RuntimeError: gradients with `seqused_k` or `block_table`.
     """
-    _check_heads(query, key, enable_gqa, block_table is not None)
+    check_heads(
+        query.shape[1], key.shape[2 if block_table is not None else 1], enable_gqa
+    )
     left, right = _window(window_size)
     recorded = hotaru.is_grad_enabled() and any(
         x.requires_grad for x in (query, key, value)
@@ -241,21 +244,6 @@ def _wide(x: Tensor) -> hotaru.dtype:
 
 def _pair(found) -> tuple:
     return found if isinstance(found, tuple) else (found,)
-
-
-def _check_heads(query, key, grouped: bool, paged: bool) -> None:
-    of_q, of_k = query.shape[1], key.shape[2 if paged else 1]
-    if not grouped and of_q != of_k:
-        raise ValueError(
-            f"Expect query and key/value to have the same number of heads "
-            f"but got Hq={of_q} and Hkv={of_k}. "
-            f"Try setting enable_gqa=True for GQA."
-        )
-    if grouped and of_q % of_k:
-        raise ValueError(
-            f"Expect number of query heads to be a multiple of kv heads for GQA "
-            f"but got Hq={of_q} and Hkv={of_k}."
-        )
 
 
 def _window(window) -> tuple[int, int]:

@@ -405,6 +405,11 @@ def _check_sizes(
     return head_dim
 
 
+def _check_mask_kind(mask: Tensor, name: str) -> None:
+    if mask.dtype != hotaru.bool and not hotaru.is_floating_point(mask):
+        raise AssertionError(f"only bool and floating types of {name} are supported")
+
+
 def _float_mask(
     mask: Tensor | None, name: str, other: Tensor | None, like: Tensor
 ) -> Tensor | None:
@@ -415,8 +420,7 @@ def _float_mask(
     if mask is None:
         return None
     is_bool = mask.dtype == hotaru.bool
-    if not is_bool and not mask.is_floating_point():
-        raise AssertionError(f"only bool and floating types of {name} are supported")
+    _check_mask_kind(mask, name)
     if other is not None and mask.dtype != other.dtype:
         warnings.warn(
             f"Support for mismatched {name} and attn_mask is deprecated. "

@@ -7,6 +7,7 @@ import warnings
 import hotaru
 
 from ... import Tensor
+from ._attention import _check_mask_kind
 
 
 def _canonical_mask(
@@ -23,11 +24,8 @@ def _canonical_mask(
     AssertionError for a mask of integers.
     """
     if mask is not None:
+        _check_mask_kind(mask, mask_name)
         floating = hotaru.is_floating_point(mask)
-        if mask.dtype != hotaru.bool and not floating:
-            raise AssertionError(
-                f"only bool and floating types of {mask_name} are supported"
-            )
         if check_other and other_type is not None:  # noqa: SIM102
             if mask.dtype != other_type:
                 warnings.warn(

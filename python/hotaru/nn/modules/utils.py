@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..functional._pooling import full_output_size
 from ._arguments import ntuple
 
 
@@ -40,12 +41,7 @@ def _reverse_repeat_tuple(t, n: int) -> tuple:
 
 def _list_with_default(out_size, defaults: list[int]) -> list[int]:
     """Sizes whose None are those of the input; a number stays as it is."""
-    if isinstance(out_size, int):
-        return out_size
-    if len(defaults) <= len(out_size):
-        raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
-    last = defaults[-len(out_size) :]
-    return [d if v is None else v for v, d in zip(out_size, last, strict=False)]
+    return full_output_size(out_size, defaults)
 
 
 def consume_prefix_in_state_dict_if_present(state_dict, prefix: str) -> None:
