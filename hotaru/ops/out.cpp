@@ -75,8 +75,9 @@ bool writes_exactly(std::string_view name) {
 /// Some operators write into nothing but their result's dtype.
 void check_out_dtype(const Operator& op, DType out, DType result) {
   static constexpr std::string_view kSame[] = {
-      "neg", "negative", "floor", "ceil", "round",       "trunc",
-      "fix", "sign",     "sgn",   "frac", "bitwise_not", "conj_physical"};
+      "neg",           "negative",    "floor",        "ceil", "round",
+      "special_round", "trunc",       "fix",          "sign", "sgn",
+      "frac",          "bitwise_not", "conj_physical"};
   const std::string_view name = op.schema().name;
   if (std::find(std::begin(kSame), std::end(kSame), name) != std::end(kSame))
     check_found(out, result);
