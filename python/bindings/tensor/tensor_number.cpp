@@ -148,12 +148,21 @@ PyObject* multiply(PyObject* a, PyObject* b) {
   return is_number(a) ? binary<times>(b, a) : binary<times>(a, b);
 }
 
+/// Integers of an array in the floats that numpy holds them in, where those of
+/// tensors would be narrower.
+Tensor with_floats(const Tensor& array) {
+  if (!is_integral(array.dtype(), false) || itemsize(array.dtype()) == 1)
+    return array;
+  return to(array,
+            itemsize(array.dtype()) == 2 ? DType::kFloat32 : DType::kFloat64);
+}
+
 PyObject* divide(PyObject* a, PyObject* b) {
   if (!is_tensor(a) && !is_number(a)) {
     return guarded([&]() -> PyObject* {
       const Tensor x = array_operand(a);
       if (!x.defined()) Py_RETURN_NOTIMPLEMENTED;
-      return wrap(over(x, tensor_of(b)));
+      return wrap(over(with_floats(x), tensor_of(b)));
     });
   }
   if (is_number(a))  // as PyTorch rounds it

@@ -456,3 +456,24 @@ def test_strides_that_are_no_elements(make, count):
     assert make(rows[:0]["f1"]).tolist() == []
     assert make(np.zeros((), dtype="i1,f4")["f1"]).tolist() == 0.0
     assert make(np.ones((count, 0))[::-1]).shape == (count, 0)
+
+
+@pytest.mark.parametrize(
+    ("array_dtype", "dtype", "wanted"),
+    [
+        ("int64", "float32", "float64"),
+        ("int32", "int64", "float64"),
+        ("uint16", "float16", "float32"),
+        ("int16", "float64", "float64"),
+        ("int8", "float16", "float16"),
+        ("bool", "int8", "float32"),
+        ("float32", "float16", "float32"),
+    ],
+)
+def test_arrays_are_divided_in_the_floats_of_numpy(array_dtype, dtype, wanted):
+    numpy = pytest.importorskip("numpy")
+    found = numpy.array([1, 0, 1], dtype=array_dtype) / torch.tensor(
+        [4, 2, 1], dtype=getattr(torch, dtype)
+    )
+    assert found.dtype is getattr(torch, wanted)
+    assert found.tolist() == [0.25, 0.0, 1.0]
