@@ -11,7 +11,8 @@ import sys
 
 from . import _C
 from ._C import Tensor
-from ._own_names import own_root
+from ._late import lent
+from ._own_names import is_own, own_root
 
 
 def has_torch_function(relevant_args) -> bool:
@@ -137,6 +138,8 @@ def init_subclass(cls, **kwargs) -> None:
     unless it says so itself.
     """
     super(Tensor, cls).__init_subclass__(**kwargs)
+    if _C._dispatching_type(cls) and not is_own(cls.__module__):
+        lent("make_wrapper")  # with what asks such classes
     seen = cls.__torch_function__
     if _C._dispatching_type(cls) and (
         getattr(seen, "__func__", None) is default.__func__

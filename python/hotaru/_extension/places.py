@@ -14,6 +14,7 @@ from .._own_names import no_attribute
 # Here, by file.
 _HERE = {
     "kinds": ("_TensorMeta",),
+    "dispatch_switch": ("_DisableTorchDispatch",),
     "size": ("Size",),
     "functions": ("_VariableFunctionsClass",),
     "communication": (

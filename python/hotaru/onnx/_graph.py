@@ -7,7 +7,6 @@ import re
 from .. import Tensor, float32, int64, tensor
 from .. import bool as bool_dtype
 from .._extension.dtypes import scalar_type
-from ..jit._ir.attributes import undefined
 
 __all__ = ["Graph", "Value", "described", "written"]
 
@@ -71,6 +70,8 @@ class _Node:
     def t(self, name: str) -> Tensor:
         """The tensor of a constant."""
         if self._tensor is None or name != "value":
+            from ..jit._ir.attributes import undefined
+
             raise undefined(name)
         return self._tensor
 
