@@ -11,7 +11,6 @@ import sys
 
 from . import _C
 from ._C import Tensor
-from ._late import lent
 from ._own_names import is_own, own_root
 
 
@@ -139,6 +138,8 @@ def init_subclass(cls, **kwargs) -> None:
     """
     super(Tensor, cls).__init_subclass__(**kwargs)
     if _C._dispatching_type(cls) and not is_own(cls.__module__):
+        from ._late import lent
+
         lent("make_wrapper")  # with what asks such classes
     seen = cls.__torch_function__
     if _C._dispatching_type(cls) and (

@@ -17,7 +17,7 @@ from golden import recordings
 ROOT = Path(__file__).parents[3]
 MODEL = Path(os.environ.get("HOTARU_SILERO", ROOT / ".cache/silero_vad.jit"))
 # From docs/budgets.md: the library, the extension, the device in software.
-MOST_MEGABYTES = 35
+MOST_MEGABYTES = 36
 MEGABYTE = 1e6
 
 

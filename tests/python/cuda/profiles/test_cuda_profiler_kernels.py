@@ -118,9 +118,9 @@ def test_operators_have_the_times_of_all_their_kernels(cuda):
     )
     row = next(r for r in prof.key_averages() if r.key == "aten::sort")
     assert row.device_time_total == pytest.approx(sum(w.duration for w in kernels))
-    # The backward pass's belong to its calls.
+    # The backward pass's belong to its nodes.
     owners = {e.kind for e in prof.events() if e.kernels}
-    assert owners == {"operator", "kernel"}
+    assert owners == {"operator", "node"}
 
 
 def test_copies_and_fills(cuda):
