@@ -10,12 +10,27 @@ from .._ops import _packet, aten
 from .calls import Call
 
 
-class Question:
+class _Overload:
+    """An overload of `aten`, of which there is one object."""
+
+    namespace = "aten"
+    __module__ = "torch.ops.aten"
+
+    def __str__(self) -> str:
+        return f"aten.{self.__name__}"
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+class Question(_Overload):
     """An operator that gives no tensor: `aten._local_scalar_dense`. It is its
     packet, too.
     """
 
-    namespace = "aten"
     _overloadname = "default"
     __module__ = "torch.ops.aten"
 
@@ -43,15 +58,6 @@ class Question:
         """Their names: the default one alone."""
         return ["default"]
 
-    def __str__(self) -> str:
-        return f"aten.{self.__name__}"
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
-
     def __reduce__(self):
         return _packet, (self._name,)
 
@@ -77,10 +83,9 @@ class Question:
         )
 
 
-class QuestionOfDim:
+class QuestionOfDim(_Overload):
     """Overload `int` of a question whose answer is a list: one of its items."""
 
-    namespace = "aten"
     _overloadname = "int"
     __module__ = "torch.ops.aten"
 
@@ -92,15 +97,6 @@ class QuestionOfDim:
     def name(self) -> str:
         """As in "aten::sym_size.int"."""
         return f"aten::{self.__name__}"
-
-    def __str__(self) -> str:
-        return f"aten.{self.__name__}"
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
 
     def __reduce__(self):
         return getattr, (self.overloadpacket, "int")

@@ -159,17 +159,23 @@ class Inputs:
             _tree.unflatten(dims, self._structure),
         )
 
+    @functools.cached_property
+    def _steps(self) -> tuple[list[Tensor], list[int]]:
+        """Mapped tensors with memory, and how far apart their slices lie."""
+        cut = [
+            (leaf, leaf.stride(dim))
+            for leaf, dim in zip(self._leaves, self._dims)
+            if dim is not None and _has_memory(leaf)
+        ]
+        return [leaf for leaf, _ in cut], [step for _, step in cut]
+
     @contextlib.contextmanager
     def at(self, index: int):
         """Tells offsets of `as_strided`, which are the first slice's, where the
         memory of this slice lies.
         """
-        pairs = [
-            (leaf, index * leaf.stride(dim))
-            for leaf, dim in zip(self._leaves, self._dims)
-            if dim is not None and _has_memory(leaf)
-        ]
-        _C._begin_slice([x for x, _ in pairs], [shift for _, shift in pairs])
+        tensors, steps = self._steps
+        _C._begin_slice(tensors, [index * step for step in steps])
         try:
             yield
         finally:

@@ -72,6 +72,15 @@ def _pays(rows: int, columns: int, rank: int, rate: float) -> bool:
     return (rows + columns) * rank * rate < rows * columns
 
 
+def _begins(state: PowerSGDState, bucket) -> bool:
+    """Tells whether the iteration is one of the first, and counts those."""
+    if state.iter >= state.start_powerSGD_iter:
+        return False
+    if bucket.is_last():
+        state.iter += 1
+    return True
+
+
 def powerSGD_hook(state: PowerSGDState, bucket):  # noqa: N802
     """The average, of matrices by their best directions.
 
@@ -79,9 +88,7 @@ def powerSGD_hook(state: PowerSGDState, bucket):  # noqa: N802
     they are; so does everything in the first `start_powerSGD_iter` iterations.
     """
     group = state.process_group or default_group()
-    if state.iter < state.start_powerSGD_iter:
-        if bucket.is_last():
-            state.iter += 1
+    if _begins(state, bucket):
         return allreduce_hook(group, bucket)
     flat = bucket.buffer()
     index = bucket.index()
@@ -120,9 +127,7 @@ def batched_powerSGD_hook(state: PowerSGDState, bucket):  # noqa: N802
     is 1. The first `start_powerSGD_iter` iterations send buckets as they are.
     """
     group = state.process_group or default_group()
-    if state.iter < state.start_powerSGD_iter:
-        if bucket.is_last():
-            state.iter += 1
+    if _begins(state, bucket):
         return allreduce_hook(group, bucket)
     flat = bucket.buffer()
     index, count = bucket.index(), flat.numel()
