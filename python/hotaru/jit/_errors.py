@@ -5,14 +5,6 @@ from __future__ import annotations
 import builtins
 import functools
 
-# Why archives for phones are not written.
-NO_BYTECODE = (
-    "_save_for_lite_interpreter: such an archive holds instructions of PyTorch's "
-    "mobile interpreter (bytecode.pkl), which hotaru does not make. Write the module "
-    "with torch.jit.save; PyTorch's torch.jit.load(path)._save_for_lite_interpreter("
-    "other) makes the archive of it"
-)
-
 
 class Error(RuntimeError):
     """A TorchScript program failed; `message` is the error without stack."""

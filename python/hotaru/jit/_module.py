@@ -16,7 +16,7 @@ from ..nn import Module
 from ..nn.modules._aspects.conversion import parse_to
 from . import _native_module
 from ._containers.methods import METHODS
-from ._errors import NO_BYTECODE, make_error
+from ._errors import make_error
 from ._source import frame_names
 
 
@@ -246,11 +246,29 @@ class RecursiveScriptModule(ScriptModule):
         save(self, buffer, _extra_files)
         return buffer.getvalue()
 
-    def _save_for_lite_interpreter(self, *args, **kwargs):
-        """NotImplementedError: instructions for phones are not written."""
-        raise NotImplementedError(NO_BYTECODE)
+    def _save_for_lite_interpreter(self, f, _extra_files=None, **kwargs) -> None:
+        """Writes an archive with instructions for PyTorch on mobile devices.
 
-    _save_to_buffer_for_lite_interpreter = _save_for_lite_interpreter
+        Args:
+            f: a path.
+            _extra_files: as `jit.save` takes them.
+            **kwargs: `_save_mobile_debug_info` and `_use_flatbuffer`, which must be
+                False: NotImplementedError otherwise.
+        """
+        data = self._save_to_buffer_for_lite_interpreter(_extra_files, **kwargs)
+        with open(f, "wb") as file:
+            file.write(data)
+
+    def _save_to_buffer_for_lite_interpreter(self, _extra_files=None, **kwargs):
+        """The archive that `_save_for_lite_interpreter` writes, as bytes."""
+        from .mobile._write import lite_archive
+
+        for name in kwargs:
+            if name not in ("_save_mobile_debug_info", "_use_flatbuffer"):
+                raise TypeError(f"_save_for_lite_interpreter: unknown '{name}'")
+            if kwargs[name]:
+                raise NotImplementedError(f"_save_for_lite_interpreter: {name}=True")
+        return lite_archive(self._c, self.save_to_buffer(_extra_files))
 
     def forward_magic_method(self, method_name: str, *args, **kwargs):
         """Calls a method such as `__len__` that the program defined.

@@ -70,6 +70,7 @@ class _Builder:
         self._values: dict[int, Value] = {}
         self._constants: dict[tuple, Value] = {}
         self._hoisted: list[Node] = []
+        self._again = None  # makes the condition of the loop around, of its values
         self._counts: dict[str, int] = {}
         # A trace's constants stand where they are taken, each for itself.
         self._traced = False
@@ -174,10 +175,13 @@ class _Builder:
             self._plain(step, block)
 
     def _plain(self, step: _Step, block: Block) -> None:
-        function = None
-        if step.kind == "prim::CallFunction":
+        function = again = None
+        if step.kind == "continue":
+            again = self._again(block, self._inputs(step))
+        elif step.kind == "prim::CallFunction":
             function = self._function(step.extra[0])
         node = self._add(block, _EXITS.get(step.kind, step.kind), step)
+        node._again = again
         if step.kind in ("prim::GetAttr", "prim::SetAttr"):
             if isinstance(node._inputs[0].type(), EnumType):
                 node._kind = f"prim::Enum{step.extra.capitalize()}"
@@ -189,6 +193,8 @@ class _Builder:
             node._inputs.insert(0, function)
             node._callee = step.extra[2]
         elif step.kind == "prim::CallMethod":
+            if not isinstance(step.extra, str):
+                node._callee = step.extra[2]
             name = step.extra if isinstance(step.extra, str) else step.extra[0]
             node._values["name"] = ("s", name)
         elif step.kind == "prim::fork":
@@ -221,12 +227,19 @@ class _Builder:
         ((params, nodes),) = step.blocks
         for number, name, type in params:
             self._output(inner._param, number, name, type)
+        outside, self._again = self._again, lambda *_: goes_on
+        self._turn(inner, nodes)
+        self._again = outside
+
+    def _turn(self, block: Block, nodes) -> None:
+        """A loop's body, whose end goes on to the next turn or leaves."""
         *steps, last = (_Step(*n) for n in nodes)
-        self._steps(steps, inner)
+        self._steps(steps, block)
         if last.kind == "continue":
-            inner._return._inputs = [goes_on, *self._inputs(last)]
+            values = self._inputs(last)
+            block._return._inputs = [self._again(block, values), *values]
         else:
-            self._step(last, inner)
+            self._step(last, block)
 
     def _condition(self, block: Block, params, nodes, values) -> Value:
         """The condition's nodes once more, of these values."""
@@ -246,11 +259,7 @@ class _Builder:
         inner._param._outputs.append(Value(inner._param, read_type("int")))
         for number, name, type in body_params:
             self._output(inner._param, number, name, type)
-        *steps, last = (_Step(*n) for n in body)
-        self._steps(steps, inner)
-        if last.kind == "continue":
-            values = self._inputs(last)
-            again = self._condition(inner, params, nodes, values)
-            inner._return._inputs = [again, *values]
-        else:
-            self._step(last, inner)
+        outside = self._again
+        self._again = lambda at, values: self._condition(at, params, nodes, values)
+        self._turn(inner, body)
+        self._again = outside

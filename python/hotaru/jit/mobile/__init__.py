@@ -1,7 +1,7 @@
 """Archives of PyTorch's interpreter for phones (`.ptl`), which are loaded.
 
 Such an archive holds the code of a module and, beside it, instructions of that
-interpreter (`bytecode.pkl`). The code runs here; instructions are not written.
+interpreter (`bytecode.pkl`). The code runs here; instructions are written for PyTorch.
 """
 
 from __future__ import annotations
@@ -145,18 +145,18 @@ def _get_model_ops_and_info(f_input) -> dict[str, OperatorInfo]:
     return _operators(_checked(f_input))
 
 
-def _no_instructions(name: str):
+def _no_older(name: str):
     raise NotImplementedError(
-        f"torch.jit.mobile.{name}: hotaru writes no instructions of PyTorch's mobile "
-        "interpreter; in PyTorch they are changed"
+        f"torch.jit.mobile.{name}: hotaru writes instructions of version 8 alone; "
+        "PyTorch makes older ones of them"
     )
 
 
 def _backport_for_mobile(f_input, f_output, to_version):
-    """NotImplementedError: instructions are not written."""
-    _no_instructions("_backport_for_mobile")
+    """NotImplementedError: instructions of older versions are not written."""
+    _no_older("_backport_for_mobile")
 
 
 def _backport_for_mobile_to_buffer(f_input, to_version):
-    """NotImplementedError: instructions are not written."""
-    _no_instructions("_backport_for_mobile_to_buffer")
+    """NotImplementedError: instructions of older versions are not written."""
+    _no_older("_backport_for_mobile_to_buffer")

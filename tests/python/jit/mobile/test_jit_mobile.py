@@ -135,14 +135,8 @@ def test_nothing_in_the_tables_is_called(archive, tmp_path):
     assert not (tmp_path / "made").exists()
 
 
-def test_archives_are_not_written_and_say_why(model):
-    for save in (
-        model._save_for_lite_interpreter,
-        model._save_to_buffer_for_lite_interpreter,
-    ):
-        with pytest.raises(NotImplementedError, match=r"torch\.jit\.save; PyTorch's"):
-            save("model.ptl")
-    with pytest.raises(NotImplementedError, match="no instructions"):
+def test_older_instructions_are_not_written_and_say_why():
+    with pytest.raises(NotImplementedError, match="of version 8"):
         mobile._backport_for_mobile("a", "b", 5)
 
 

@@ -1,0 +1,121 @@
+"""Names that PyTorch's interpreter has for operators of the language.
+
+Here one operator serves lists and dicts of all types; there one is written for each
+type, with the type in its name.
+"""
+
+from __future__ import annotations
+
+from ..._types import DictType, ListType
+
+# Where the key's type stands in the name: `len.Dict_int`, `keys.int`.
+_DICT = {
+    "len": "Dict_{}",
+    "__getitem__": "Dict_{}",
+    "Delete": "Dict_{}",
+    "pop.Dict": "Dict_{}",
+    "pop.Dict_default": "Dict_default_{}",
+    "copy": "Dict_{}",
+    "dict.Dict": "Dict_{}",
+    "dict.pairs": "{}",
+    "__contains__": "{}",
+    "get.Dict": "{}",
+    "get.default_Dict": "default_{}",
+    "keys": "{}",
+    "values": "{}",
+    "items": "{}",
+    "_set_item": "{}",
+    "popitem": "{}",
+    "setdefault": "{}",
+    "update": "{}",
+    "clear": "{}",
+}
+_LIST = {
+    "__contains__.t": "{}_list",
+    "eq.t": "{}_list",
+    "ne.t": "{}_list",
+    "index.list": "list_{}",
+    "count.list": "{}",
+    "remove.t": "{}",
+    "sort.t": "{}",
+    "sorted.t": "{}",
+}
+# Overloads of numbers and texts that are one operator there.
+_ONE = {
+    "aten::hex.int": ("aten::hex", ""),
+    "aten::oct.int": ("aten::oct", ""),
+    "aten::bin.int": ("aten::bin", ""),
+    "aten::div.int_float": ("aten::div", ""),
+    "aten::div.float_int": ("aten::div", ""),
+    "aten::device.str": ("aten::device", ""),
+    "aten::index.device": ("prim::index", "Device"),
+    "prim::index.device": ("prim::index", "Device"),
+    "aten::grad.attribute": ("prim::grad", ""),
+    "prim::grad.attribute": ("prim::grad", ""),
+    "aten::ndimension": ("aten::dim", ""),
+    "aten::nelement": ("aten::numel", ""),
+    "aten::scalar_to_tensor": ("prim::NumToTensor", "Scalar"),
+    "aten::NumToTensor": ("prim::NumToTensor", "Scalar"),
+    "prim::NumToTensor": ("prim::NumToTensor", "Scalar"),
+    "aten::hash": ("aten::hash", "generic"),
+}
+# Conversions of a value to the type it has.
+SAME = ("aten::Int.int", "aten::Float.float", "aten::Bool.bool")
+
+# Operators that hotaru alone has.
+_MISSING = (
+    "aten::eq.any",
+    "aten::ne.any",
+    "aten::removeprefix",
+    "aten::removesuffix",
+    "aten::casefold",
+    "aten::isascii",
+    "aten::mul.str_int",
+    "aten::trunc.float",
+    "aten::bitwise_not.int",
+    "aten::call_foreign",
+)
+
+
+def name_of(signature: str, types: list) -> tuple[str, str]:
+    """Name and overload, such as `("aten::add", "Tensor")`.
+
+    Args:
+        signature: the operator's, as graphs have it: "aten::add.Tensor(...) -> ...".
+        types: of its inputs, in order.
+
+    NotImplementedError: PyTorch's interpreter has none that does the same.
+    """
+    whole = signature.partition("(")[0]
+    name, _, overload = whole.partition(".")
+    space, _, base = name.rpartition("::")
+    if whole in _ONE:
+        return _ONE[whole]
+    first = types[0] if types else None
+    forms = (_DICT, f"{base}.{overload}", base) if "Dict" in overload else None
+    if base == "dict" and overload == "pairs":
+        forms = (_DICT, f"{base}.{overload}", base)
+    if forms is not None:
+        form = forms[0].get(forms[1]) or forms[0].get(forms[2])
+        key = _key_type(first)
+        if form and key:
+            return name, form.format(key)
+    elif f"{base}.{overload}" in _LIST and isinstance(first, ListType):
+        element = first.getElementType().annotation_str
+        return name, _LIST[f"{base}.{overload}"].format(element)
+    if whole in _MISSING or space not in ("aten", "prim"):
+        raise NotImplementedError(
+            f"_save_for_lite_interpreter: '{whole}' has no instruction in PyTorch's "
+            "interpreter for mobile devices; write the program without it, or save "
+            "it with torch.jit.save"
+        )
+    return name, overload
+
+
+def _key_type(type) -> str | None:
+    if isinstance(type, DictType):
+        return type.getKeyType().annotation_str
+    if isinstance(type, ListType):  # of pairs, from which a dict is made
+        parts = type.getElementType().containedTypes()
+        return parts[0].annotation_str if parts else None
+    return None
