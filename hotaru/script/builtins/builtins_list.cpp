@@ -251,6 +251,8 @@ void add_copies(BuiltinTable& table) {
   auto copy = +[](const Value& list) { return Value::list(items_of(list)); };
   table.add("copy.t(t[] self) -> t[]", copy);
   table.add("list.t(t[] l) -> t[]", copy);
+  // A torch.Size is a list of integers there.
+  table.add("Size(int[] sizes) -> int[]", copy);
   table.add("mul.left_t(t[] l, int n) -> t[]", &repeated);
   table.add(
       "mul.right_(int n, t[] l) -> t[]",

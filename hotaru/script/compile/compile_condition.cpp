@@ -200,6 +200,10 @@ Condition FunctionCompiler::is_instance(const Expr& expr) {
   // Types that the value can have, one by one.
   std::vector<TypePtr> choices = {var->type};
   if (var->type->kind == TypeKind::kUnion) choices = var->type->items;
+  const bool number = var->type->kind == TypeKind::kNumber;
+  if (number)
+    choices = {TypeTable::integer(), TypeTable::floating(),
+               TypeTable::complex()};
   if (var->type->kind == TypeKind::kOptional) {
     choices = {TypeTable::none()};
     TypePtr item = var->type->item();
@@ -228,7 +232,8 @@ Condition FunctionCompiler::is_instance(const Expr& expr) {
   Node* node = emit(NodeKind::kIsInstance, expr.range, {var});
   node->types = wanted;
   out.var = graph_.add_output(node, TypeTable::boolean());
-  if (expr.item(1).kind == ExprKind::kName) {
+  // Kinds that a number is not are no type that operators take.
+  if (expr.item(1).kind == ExprKind::kName && !number) {
     std::string_view name = expr.item(1).text;
     if (var->type->kind == TypeKind::kAny) {
       if (wanted.size() == 1) out.refinements.when_true[name] = wanted[0];

@@ -1,10 +1,12 @@
 // Overload resolution over operator schemas.
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "hotaru/core/printing/concat.h"
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/compile/compiler.h"
+#include "hotaru/script/program/upgraders.h"
 
 namespace hotaru::script {
 
@@ -519,6 +521,7 @@ Var* FunctionCompiler::builtin(std::string_view name,
 Var* FunctionCompiler::builtin(std::string_view name,
                                const std::vector<CallArg>& args,
                                const SourceRange& range) {
+  if (Var* result = upgraded(name, args, range)) return result;
   for (const auto& [python, op] : kRenamed)
     if (name == python && Registry::instance().find(name).empty() &&
         find_builtins(name).empty())
@@ -576,6 +579,32 @@ Var* FunctionCompiler::builtin(std::string_view name,
           "Arguments for call are not valid.\nThe following variants are "
           "available:\n",
           reasons, "\nThe original call is");
+}
+
+Var* FunctionCompiler::upgraded(std::string_view name,
+                                std::vector<CallArg> args,
+                                const SourceRange& range) {
+  OldCall call{.name = name, .version = function_.resolver().version()};
+  if (call.version > kLastUpgraded || args.size() < 2) return nullptr;
+  call.of_tensor = args[0].var->type->kind == TypeKind::kTensor;
+  call.other_is_tensor = args[1].var->type->kind == TypeKind::kTensor;
+  for (const CallArg& arg : args) {
+    call.out |= arg.keyword == "out";
+    call.rounding |= arg.keyword == "rounding_mode";
+  }
+  const std::string_view function = upgrader_of(call);
+  if (function.empty() || function_.name().starts_with(kUpgraders))
+    return nullptr;
+  // Operators take a bool or a tensor of one element for a number.
+  for (CallArg& arg : std::span(args).first(2)) {
+    const TypeKind kind = arg.var->type->kind;
+    if (kind == TypeKind::kBool)
+      arg.var = builtin("Int", {arg.var}, range);
+    else if (kind == TypeKind::kTensor && !name.starts_with("div"))
+      arg.var = builtin("ScalarImplicit", {arg.var}, range);
+  }
+  return call_function(*unit_.find_function(concat(kUpgraders, ".", function)),
+                       args, range);
 }
 
 // `out=`: the result, copied to where it shall be.

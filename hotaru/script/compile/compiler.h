@@ -289,6 +289,10 @@ class FunctionCompiler {
   // Operators (compile_op.cpp).
   Var* builtin(std::string_view name, const std::vector<CallArg>& args,
                const SourceRange& range);
+  /// A call in an archive of an older version as the operator was meant there;
+  /// null where it means the same.
+  Var* upgraded(std::string_view name, std::vector<CallArg> args,
+                const SourceRange& range);
   Var* builtin_into(std::string_view name, const std::vector<CallArg>& args,
                     size_t out, const SourceRange& range);
   Var* builtin(std::string_view name, std::initializer_list<Var*> args,

@@ -101,6 +101,10 @@ Meaning torch_attribute(std::string_view name) {
 
 }  // namespace
 
+int64_t ArchiveResolver::version() const {
+  return unit_.origin() ? unit_.origin()->version : Resolver::version();
+}
+
 Meaning ArchiveResolver::name(std::string_view name) const {
   constexpr std::array<std::string_view, 4> kNamespaces = {"torch", "ops",
                                                            "__torch__", "math"};

@@ -1,6 +1,8 @@
 // Meaning of names that a function's body does not define itself.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -67,6 +69,11 @@ class Resolver {
   /// From now on only what was asked before is asked again, so that the place
   /// that the names come from can be let go.
   virtual void settle() {}
+  /// Version of the archive whose text it is asked for, which says what the
+  /// operators' names mean; the newest for a program of today.
+  virtual int64_t version() const {
+    return std::numeric_limits<int64_t>::max();
+  }
 };
 
 class CompilationUnit;
@@ -79,6 +86,7 @@ class ArchiveResolver : public Resolver {
   Meaning name(std::string_view name) const override;
   Meaning attribute(const Meaning& parent,
                     std::string_view name) const override;
+  int64_t version() const override;
 
  protected:
   CompilationUnit& unit_;

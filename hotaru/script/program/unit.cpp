@@ -10,6 +10,7 @@
 #include "hotaru/script/compile/annotation.h"
 #include "hotaru/script/compile/constant.h"
 #include "hotaru/script/program/autocast_source.h"
+#include "hotaru/script/program/upgraders.h"
 #include "hotaru/script/program/own_class.h"
 #include "hotaru/script/run/foreign.h"
 #include "hotaru/script/source/script_error.h"
@@ -138,6 +139,7 @@ void CompilationUnit::load_module_of(std::string_view name) {
   std::string module(before_last_dot(name));
   if (module.empty() || !loaded_.insert(module).second) return;
   auto source = autocast_source(module);
+  if (!source) source = upgraders_source(module);
   if (!source && loader_) source = loader_(module);
   if (source) define(std::move(source), module);
 }

@@ -52,12 +52,16 @@ struct PythonFunction : script::ForeignFunction {
 };
 
 /// Asks a Python function what names mean: resolve(None, name) for names of
-/// the function's surroundings, resolve(object, name) for attributes. Called
-/// under the unit's lock.
+/// the function's surroundings, resolve(object, name) for attributes. An
+/// attribute `version` is that of the archive that the text is of. Called under
+/// the unit's lock.
 class PythonResolver : public script::ArchiveResolver {
  public:
   PythonResolver(const SourceUnit& unit, nb::object resolve)
       : ArchiveResolver(*unit.unit),
+        version_(nb::hasattr(resolve, "version")
+                     ? nb::cast<int64_t>(resolve.attr("version"))
+                     : ArchiveResolver::version()),
         resolve_(std::move(resolve)),
         remembers_(unit.settles) {}
 
@@ -76,6 +80,7 @@ class PythonResolver : public script::ArchiveResolver {
   void settle() override {
     if (remembers_) resolve_.clear();
   }
+  int64_t version() const override { return version_; }
 
  private:
   /// A name, or an attribute of an object, which is held by the meaning that
@@ -92,6 +97,7 @@ class PythonResolver : public script::ArchiveResolver {
     return meaning;
   }
 
+  int64_t version_;
   Held resolve_;
   bool remembers_;
   mutable std::map<std::pair<PyObject*, std::string>, Meaning> known_;

@@ -30,9 +30,10 @@ class _Space:
 class _Names(Resolver):
     """Meanings of names in the text of an archive."""
 
-    def __init__(self, program: _Program) -> None:
+    def __init__(self, program: _Program, version: int) -> None:
         super().__init__({}, SCRIPTER)
         self._program = program
+        self.version = version  # says which operators the names mean
 
     def _resolve(self, parent, name: str) -> tuple:
         if parent is None:
@@ -58,7 +59,10 @@ class _Program:
         self._trees: dict = {}
         with zipfile.ZipFile(data) as archive:
             root = archive.namelist()[0].partition("/")[0]
+            version = 0
             for name in archive.namelist():
+                if name.endswith("version"):
+                    version = int(archive.read(name))
                 _, _, place = name.partition("/code/")
                 if place.endswith(".py"):
                     text = archive.read(name).decode()
@@ -72,7 +76,7 @@ class _Program:
         self.classes: dict = {}
         self._attributes: dict = {}
         self._functions: dict = {}
-        self.names = _Names(self)
+        self.names = _Names(self, version)
 
     def _no_class(self, qualified: str):
         raise RuntimeError(f"a constant of class {qualified}")
