@@ -85,11 +85,15 @@ class Reader {
   ArgType type() {
     skip();
     ArgType out;
-    const std::string_view base = identifier();
+    const size_t begin = at_;
+    const bool tuple = peek('(');  // (str, int)
+    if (tuple) skip_parentheses();
+    const std::string_view base =
+        tuple ? text_.substr(begin, at_ - begin) : identifier();
     for (const auto& [name, kind] : kKinds)
       if (name == base) out.kind = kind;
     std::string text(base);
-    if (peek('(')) {
+    if (!tuple && peek('(')) {
       if (out.kind == ArgKind::kOther) {  // Dict(str, Tensor), Future(t) ...
         const size_t open = at_;
         skip_parentheses();

@@ -37,9 +37,10 @@ hotaru::RefCounted* own_object(const hotaru::Value& value,
                                std::type_index type) {
   const script::OwnClass* wanted = own_class(type);
   const script::OwnClass* given = script::own_class_of(value);
-  TORCH_CHECK_TYPE(given && given == wanted, "expected an object of ",
-                   wanted ? wanted->name() : type.name(), ", got ",
-                   given ? given->name() : value.type_name());
+  TORCH_CHECK(given && given == wanted, "Expected a value of type '",
+              wanted ? wanted->name() : type.name(),
+              "' but instead found type '",
+              given ? given->name() : value.type_name(), "'.");
   const hotaru::Value& object = value.as_instance().slots.at(0);
   TORCH_CHECK(object.is_object(), "an object of ", given->name(),
               " was used before its constructor ran");

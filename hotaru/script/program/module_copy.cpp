@@ -6,6 +6,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/program/module.h"
+#include "hotaru/script/program/own_class.h"
 #include "hotaru/script/types/enum_type.h"
 
 namespace hotaru::script {
@@ -75,10 +76,25 @@ class Copier {
     const InstanceObject& original = value.as_instance();
     auto known = copies_.find(&original);
     if (known != copies_.end()) return known->second;
+    if (const OwnClass* cls = own_class_of(value))
+      return copies_[&original] = own(*cls, value);
     auto out = make_ref<InstanceObject>(original.type);
     copies_[&original] = Value(out);
     out->slots = items(original.slots);
     return Value(std::move(out));
+  }
+
+  // C++ alone knows what is in an object of a program's own class.
+  static Value own(const OwnClass& cls, const Value& value) {
+    const OwnMethod* get = cls.find("__getstate__");
+    const OwnMethod* set = cls.find("__setstate__");
+    HOTARU_CHECK(get && set, "Cannot serialize custom bound C++ class ",
+                 cls.name(),
+                 ". Please define serialization methods via def_pickle() for "
+                 "this class.");
+    Value out(own_instance(cls));
+    call_own_method(*set, {out, call_own_method(*get, {value})});
+    return out;
   }
 
   std::unordered_map<const void*, Value> copies_;

@@ -82,6 +82,31 @@ Value call_own_method(const OwnMethod& method, std::vector<Value> arguments) {
                              : Value::tuple(std::move(results));
 }
 
+namespace {
+
+/// False for a value that is surely not of the type; classes of a program's
+/// own and what lists hold are asked for when the method takes them.
+bool may_be(const ArgType& type, const Value& value) {
+  if (value.is_none()) return type.optional || type.kind == ArgKind::kOther;
+  if (type.list) return value.is_list() || value.is_tuple();
+  switch (type.kind) {
+    case ArgKind::kTensor:
+      return value.is_tensor();
+    case ArgKind::kInt:
+      return value.is_int();
+    case ArgKind::kFloat:
+      return value.is_double() || value.is_int();
+    case ArgKind::kBool:
+      return value.is_bool();
+    case ArgKind::kString:
+      return value.is_string();
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
 std::vector<Value> bind_own_method(
     const OwnMethod& method, std::vector<Value> arguments,
     std::vector<std::pair<std::string, Value>> keywords) {
@@ -105,6 +130,13 @@ std::vector<Value> bind_own_method(
   HOTARU_CHECK_AS(TypeError, keywords.empty(), method.name,
                   "() has no argument '",
                   keywords.empty() ? "" : keywords[0].first, "' left");
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    HOTARU_CHECK(may_be(declared[i].type, arguments[i]), method.name,
+                 "() Expected a value of type '", declared[i].type.text,
+                 "' for argument '", declared[i].name,
+                 "' but instead found type '", arguments[i].type_name(),
+                 "'.\nDeclaration: ", method.schema.str());
+  }
   return arguments;
 }
 

@@ -21,7 +21,7 @@ namespace detail {
 /// Class that a C++ type was registered as, null before that.
 const hotaru::script::OwnClass* own_class(std::type_index type);
 void remember_class(std::type_index type, const hotaru::script::OwnClass* cls);
-/// The object of an instance. Throws c10::TypeError for another class's.
+/// The object of an instance. Throws c10::Error for another class's.
 hotaru::RefCounted* own_object(const hotaru::Value& value,
                                std::type_index type);
 hotaru::Value own_value(hotaru::Ref<hotaru::RefCounted> object,
@@ -29,6 +29,11 @@ hotaru::Value own_value(hotaru::Ref<hotaru::RefCounted> object,
 
 template <class... A>
 struct types {};
+
+template <class F>
+struct Init {
+  F make;
+};
 }  // namespace detail
 
 /// A default value, or none, of a method's argument: torch::arg("n") = 1.
@@ -48,6 +53,11 @@ struct arg {
 template <class... A>
 constexpr detail::types<A...> init() {
   return {};
+}
+/// For def(): a function that makes the object, as an intrusive_ptr.
+template <class F>
+detail::Init<std::decay_t<F>> init(F&& make) {
+  return {std::forward<F>(make)};
 }
 
 }  // namespace torch
@@ -111,6 +121,11 @@ class class_ : detail::class_base {
               std::initializer_list<arg> arguments = {}) {
     return construct([](A... a) { return c10::make_intrusive<T>(a...); }, doc,
                      arguments);
+  }
+  template <class F>
+  class_& def(detail::Init<F> made, const std::string& doc = "",
+              std::initializer_list<arg> arguments = {}) {
+    return construct(std::move(made.make), doc, arguments);
   }
   /// A function of an object and more, or a method.
   template <class F>

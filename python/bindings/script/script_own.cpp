@@ -7,6 +7,7 @@
 #include "bindings/script/script_source.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/script/program/own_class.h"
 
 namespace hotaru::python {
@@ -47,7 +48,12 @@ nb::object call(const OwnMethod& method, const Value& first,
 
 const OwnMethod& method_of(const Value& object, const std::string& name) {
   const OwnMethod* method = script::own_class_of(object)->find(name);
-  if (!method || method->is_static) throw nb::attribute_error(name.c_str());
+  if (!method || method->is_static) {
+    const std::string why =
+        concat(script::own_class_of(object)->name(),
+               " does not have a field with name '", name, "'");
+    throw nb::attribute_error(why.c_str());
+  }
   return *method;
 }
 
@@ -58,7 +64,7 @@ nb::object construct(const std::string& name, const nb::args& args,
   if (const OwnMethod* method = cls.find("__init__"))
     call(*method, object, args, kwargs);
   else
-    fail<TypeError>(name, " has no constructor (torch::init)");
+    fail<Error>(name, " has no constructor (torch::init)");
   return nb::steal(to_python(object));
 }
 
@@ -87,6 +93,10 @@ nb::object own_attribute(const Value& object, const std::string& name) {
 
 void set_own_attribute(const Value& object, const std::string& name,
                        nb::handle value) {
+  const OwnClass& cls = *script::own_class_of(object);
+  const OwnMethod* getter = cls.find(name + "_getter");
+  HOTARU_CHECK(!getter || cls.find(name + "_setter"), "can't set attribute '",
+               name, "' of ", cls.name());
   call(method_of(object, name + "_setter"), object,
        nb::cast<nb::args>(nb::make_tuple(value)), nb::kwargs());
 }

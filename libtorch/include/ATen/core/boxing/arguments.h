@@ -135,6 +135,14 @@ struct SchemaText<c10::Dict<K, V>> {
 };
 template <class K, class V>
 struct SchemaText<std::unordered_map<K, V>> : SchemaText<c10::Dict<K, V>> {};
+template <class... T>
+struct SchemaText<std::tuple<T...>> {
+  static std::string get() {
+    std::string out;
+    ((out += (out.empty() ? "" : ", ") + SchemaText<T>::get()), ...);
+    return "(" + out + ")";
+  }
+};
 
 template <class R>
 struct ResultText {
@@ -144,15 +152,6 @@ template <>
 struct ResultText<void> {
   static std::string get() { return "()"; }
 };
-template <class... T>
-struct ResultText<std::tuple<T...>> {
-  static std::string get() {
-    std::string out;
-    ((out += (out.empty() ? "" : ", ") + SchemaText<T>::get()), ...);
-    return "(" + out + ")";
-  }
-};
-
 /// "(Tensor _0, int _1) -> Tensor".
 template <class R, class... A>
 std::string schema_of() {
