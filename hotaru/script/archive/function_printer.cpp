@@ -294,7 +294,7 @@ class FunctionPrinter {
     TypePtr outer = std::exchange(result_, node.callee->result_type());
     inner_block(top);
     result_ = outer;
-    define(node, concat("fork(", function, ")"));
+    define(node, concat(node.index ? "awaitable(" : "fork(", function, ")"));
   }
 
   void branch(const Node& node) {

@@ -38,9 +38,11 @@ constexpr std::pair<std::string_view, DType> kCasts[] = {
 
 // In PyTorch's namespace prim whatever the overload.
 constexpr std::string_view kPrim[] = {
-    "NumToTensor", "dtype",    "is_cpu",    "is_cuda",      "is_meta",
-    "is_mkldnn",   "is_mps",   "is_nested", "is_quantized", "is_sparse",
-    "is_xpu",      "itemsize", "layout",    "nbytes",       "requires_grad",
+    "awaitable_wait", "awaitable_nowait", "NumToTensor",  "dtype",
+    "is_cpu",         "is_cuda",          "is_meta",      "is_mkldnn",
+    "is_mps",         "is_nested",        "is_quantized", "is_sparse",
+    "is_xpu",         "itemsize",         "layout",       "nbytes",
+    "requires_grad",
 };
 
 // And where the first argument is no tensor, or the only one is.

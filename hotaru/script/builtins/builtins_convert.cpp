@@ -16,6 +16,16 @@ namespace hotaru::script {
 
 namespace {
 
+struct AwaitedValue final : AwaitedCall {
+  explicit AwaitedValue(Value value) : value(std::move(value)) {}
+  Value wait() override { return value; }
+  const Value value;
+};
+
+}  // namespace
+
+namespace {
+
 template <DType dtype>
 void add_cast(BuiltinTable& table, const char* name) {
   table.add(
@@ -100,6 +110,16 @@ void add_convert_builtins(BuiltinTable& table) {
         auto* callee = dynamic_cast<ForeignFunction*>(function.as_object());
         HOTARU_CHECK_AS(TypeError, callee, "this value cannot be called");
         return callee->call(arguments.as_tuple().items);
+      });
+  table.add(
+      "awaitable_wait(Await(t) self) -> t", +[](const Value& self) {
+        auto* call = dynamic_cast<AwaitedCall*>(self.as_object());
+        HOTARU_CHECK_AS(TypeError, call, "this value cannot be awaited");
+        return call->wait();
+      });
+  table.add(
+      "awaitable_nowait(t value) -> Await(t)", +[](const Value& value) {
+        return Value::from_object(make_ref<AwaitedValue>(value));
       });
   // Its result's type is what the program declares.
   table.add("tolist(Tensor self) -> Any", &to_lists);

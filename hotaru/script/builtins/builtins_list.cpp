@@ -68,7 +68,48 @@ bool less(const Value& a, const Value& b) {
   return a.to_double() < b.to_double();
 }
 
+std::string type_text(const Value& value) {
+  TypeTable types;
+  const TypePtr type = type_of(types, value);
+  return type ? type->annotation() : std::string(value.type_name());
+}
+
+bool can_be_sorted(const Value& value) {
+  if (value.is_tuple()) {
+    const Items& items = value.as_tuple().items;
+    return std::all_of(items.begin(), items.end(), can_be_sorted);
+  }
+  return value.is_bool() || value.is_int() || value.is_double() ||
+         value.is_string() || value.is_tensor() || value.is_instance();
+}
+
+// Refuses what has no order, and values of several types.
+void check_order(const Items& items) {
+  for (const Value& item : items) {
+    if (!can_be_sorted(item)) {
+      TypeTable types;
+      const TypePtr type = type_of(types, item);
+      HOTARU_CHECK(!item.is_tuple(), "Contained elements in ",
+                   type ? type->str() : std::string(item.type_name()),
+                   " are not sortable. Only Int, Bool, Float, String, Tensor, "
+                   "a User Defined Class with __lt__ method defined or Tuples "
+                   "of aforementioned types can be sorted.");
+      fail(
+          "Only list of Tensors, ints, floats, bools, strs, a User Defined "
+          "Class that defines the __lt__ compare method or Tuples of "
+          "aforementioned types can be sorted, got list of ",
+          type_text(item), "\n");
+    }
+    const bool alike =
+        item.tag() == items[0].tag() &&
+        (!item.is_tuple() || type_text(item) == type_text(items[0]));
+    HOTARU_CHECK(alike, "Only values of same type can be compared. Found ",
+                 type_text(items[0]), " and ", type_text(item));
+  }
+}
+
 void sort_items(Items& items, bool reverse) {
+  check_order(items);
   if (reverse) {
     std::stable_sort(items.begin(), items.end(),
                      [](const Value& a, const Value& b) { return less(b, a); });

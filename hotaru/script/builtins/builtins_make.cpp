@@ -50,6 +50,11 @@ void flatten(const Value& value, size_t depth, Dims& sizes,
 }
 
 DType common_dtype(const std::vector<Value>& items) {
+  for (const Value& item : items) {
+    HOTARU_CHECK(item.is_number(),
+                 "Input must be of ints, floats, or bools, got ",
+                 item.type_name());
+  }
   DType dtype = items.empty() ? default_dtype() : items[0].as_scalar().dtype();
   for (const Value& item : items)
     dtype = promote_types(dtype, item.as_scalar().dtype());

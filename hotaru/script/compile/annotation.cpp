@@ -128,7 +128,10 @@ class AnnotationReader {
     Meaning known = meaning(expr);
     if (known.kind == Meaning::Kind::kType) return known.type;
     if (known.kind == Meaning::Kind::kError) fail_at(expr.range, known.text);
-    bool generic = known.kind == Meaning::Kind::kGeneric;
+    // A name of Python's own str, int and the like, whatever it is.
+    const bool alias = known.kind == Meaning::Kind::kBuiltin ||
+                       known.kind == Meaning::Kind::kSpecial;
+    bool generic = known.kind == Meaning::Kind::kGeneric || alias;
     std::string_view text = generic ? known.text : expr.text;
     if (generic || expr.kind == ExprKind::kName ||
         is_typing_module(expr.item(0))) {
@@ -138,6 +141,9 @@ class AnnotationReader {
       if (is_size_alias(text)) return types_.list(TypeTable::integer());
     }
     if (generic || expr.kind == ExprKind::kName) refuse_bare(text, expr.range);
+    if (known.host || known.kind == Meaning::Kind::kValue) {
+      fail_at(expr.range, "Unknown type annotation: '", expr.range.text(), "'");
+    }
     fail_at(expr.range, "Unknown type name '", expr.range.text(), "'");
   }
 
@@ -205,6 +211,7 @@ class AnnotationReader {
       return types_.list(items[0]);
     if (name == "Optional") return types_.optional(items[0]);
     if (name == "Future") return types_.future(items[0]);
+    if (name == "Await") return types_.awaited(items[0]);
     return items[0];  // Final, Annotated
   }
 
@@ -212,7 +219,7 @@ class AnnotationReader {
                                 const SourceRange& range) {
     for (std::string_view known :
          {"Tuple", "tuple", "Union", "Dict", "dict", "List", "list", "Sequence",
-          "Optional", "Future", "Final", "Annotated"})
+          "Optional", "Future", "Await", "Final", "Annotated"})
       if (name == known) return;
     constexpr std::string_view kBroadcast = "BroadcastingList";
     if (name.starts_with(kBroadcast)) {

@@ -90,6 +90,10 @@ Sugared FunctionCompiler::attribute(const Sugared& base, std::string_view name,
       }
       if (const Value* constant = cls.find_constant(name))
         return known(*constant, nullptr);
+      Meaning member = cls.load_member(concat("static ", name));
+      check_usable(member, range);
+      if (member.kind != Meaning::Kind::kUnknown)
+        return {.kind = Sugared::Kind::kMeaning, .meaning = std::move(member)};
     }
     if (meaning.type->kind == TypeKind::kEnum) {
       EnumType& type = *meaning.type->enumeration;
@@ -160,6 +164,8 @@ Sugared FunctionCompiler::attribute_of(Var* var, std::string_view name,
                   node, name == "name" ? TypeTable::string()
                                        : var->type->enumeration->value_type)};
     }
+    case TypeKind::kAwait:  // those of the result
+      return attribute_of(builtin("awaitable_wait", {var}, range), name, range);
     case TypeKind::kOptional:
       fail_at(range, "'", var->type->annotation(), "' has no attribute '", name,
               "'; check first that the value is not None");

@@ -33,6 +33,17 @@ constexpr Augmented kAugmented[] = {
 
 }  // namespace
 
+void FunctionCompiler::check_operator(TypePtr type, const Stmt& stmt) {
+  std::string_view method;
+  for (const Augmented& known : kAugmented)
+    if (known.op == stmt.op) method = known.method;
+  const std::string plain = concat("__", method.substr(3));
+  if (!type->cls->find_method(plain)) type->cls->load_member(plain);
+  if (type->cls->find_method(plain)) return;
+  fail_at(stmt.range, "Cannot emit inplace op on ", type->annotation(),
+          " since it does not define an ", method, " or ", plain, " method");
+}
+
 void FunctionCompiler::augmented(const Stmt& stmt) {
   const Expr& target = *stmt.targets[0];
   if (target.kind == ExprKind::kTuple || target.kind == ExprKind::kList) {
@@ -42,6 +53,8 @@ void FunctionCompiler::augmented(const Stmt& stmt) {
   const Place place = place_of(target);
   Var* right = value(*stmt.value, place.value->type);
   Var* written = in_place(stmt.op, place.value, right, stmt.range);
+  if (!written && place.value->type->kind == TypeKind::kClass)
+    check_operator(place.value->type, stmt);
   // An object's method may give another object.
   const bool same = written && place.value->type->kind != TypeKind::kClass;
   place.store(

@@ -5,6 +5,7 @@
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/compile/compiler.h"
 #include "hotaru/script/program/hooks.h"
+#include "hotaru/script/run/interpreter.h"
 #include "hotaru/script/source/script_error.h"
 
 namespace hotaru::script {
@@ -288,6 +289,7 @@ std::vector<Var*> FunctionCompiler::bound(Function& function,
   size_t position = inputs.size();
   const size_t inputs_given = position;
   std::string_view unknown;  // a keyword
+  std::string too_many;
   auto refuse = [&](const std::string& why) {
     fail_at(range, function.schema(), ":\n", why, "\n");
   };
@@ -311,8 +313,9 @@ std::vector<Var*> FunctionCompiler::bound(Function& function,
           if (param.keyword_only && !param.has_default && !named)
             refuse(concat("Argument ", param.name, " not provided."));
         }
-        refuse(concat("Expected at most ", most, " arguments but found ", given,
-                      " positional arguments."));
+        too_many = concat("Expected at most ", most, " arguments but found ",
+                          given, " positional arguments.");
+        continue;
       }
       ++position;
     } else {
@@ -344,6 +347,7 @@ std::vector<Var*> FunctionCompiler::bound(Function& function,
                     "'.", interface_trouble(arg.var->type, params[i].type)));
     }
   }
+  if (!too_many.empty()) refuse(too_many);
   for (size_t i = 0; i < params.size(); ++i) {
     if (inputs[i]) continue;
     if (!params[i].has_default)
@@ -392,13 +396,15 @@ Var* FunctionCompiler::call_with_hooks(Var* module,
 
 namespace {
 
-[[noreturn]] void refuse_field(const Type& type, size_t i, const CallArg& arg) {
+[[noreturn]] void refuse_fields(const Type& type, const std::string& why,
+                                const SourceRange& range) {
   std::string schema(type.name.substr(type.name.rfind('.') + 1));
-  for (size_t k = 0; k < type.items.size(); ++k)
+  const size_t first = type.items.size() - type.defaults.size();
+  for (size_t k = 0; k < type.items.size(); ++k) {
     schema += concat(k ? ", " : "(", type.items[k]->str(), " ", type.fields[k]);
-  fail_at(arg.range, schema, ") -> ():\nExpected a value of type '",
-          type.items[i]->annotation(), "' for argument '", type.fields[i],
-          "' but instead found type '", arg.var->type->annotation(), "'.\n");
+    if (k >= first) schema += "=" + value_text(type.defaults[k - first]);
+  }
+  fail_at(range, schema, ") -> ():\n", why, "\n");
 }
 
 }  // namespace
@@ -406,22 +412,58 @@ namespace {
 Var* FunctionCompiler::call_type(TypePtr type, std::vector<CallArg> args,
                                  const SourceRange& range) {
   if (type->kind == TypeKind::kTuple && !type->name.empty()) {
-    std::vector<Var*> items(type->items.size(), nullptr);
+    const size_t size = type->items.size();
+    std::vector<Var*> items(size, nullptr);
     size_t position = 0;
+    std::string_view unknown;  // a keyword
     for (const CallArg& arg : args) {
-      size_t i = position++;
-      if (!arg.keyword.empty()) {
+      size_t i = position;
+      if (arg.keyword.empty()) {
+        ++position;
+      } else {
         i = size_t(
             std::find(type->fields.begin(), type->fields.end(), arg.keyword) -
             type->fields.begin());
       }
-      if (i >= items.size() || items[i])
-        fail_at(arg.range, "'", type->name, "' has no such field");
+      if (i >= size) {
+        if (!arg.keyword.empty()) unknown = arg.keyword;
+        continue;
+      }
+      if (items[i]) {
+        refuse_fields(*type,
+                      concat("Argument '", arg.keyword, "' is given twice."),
+                      range);
+      }
       items[i] = converted(arg.var, type->items[i], arg.range);
-      if (!items[i]) refuse_field(*type, i, arg);
+      if (!items[i]) {
+        refuse_fields(*type,
+                      concat("Expected a value of type '",
+                             type->items[i]->annotation(), "' for argument '",
+                             type->fields[i], "' but instead found type '",
+                             arg.var->type->annotation(), "'."),
+                      arg.range);
+      }
     }
-    if (std::find(items.begin(), items.end(), nullptr) != items.end())
-      fail_at(range, "'", type->name, "' needs ", items.size(), " fields");
+    if (position > size) {
+      refuse_fields(*type,
+                    concat("Expected at most ", size, " arguments but found ",
+                           position, " positional arguments."),
+                    range);
+    }
+    const size_t first = size - type->defaults.size();
+    for (size_t i = 0; i < size; ++i) {
+      if (!items[i] && i >= first)
+        items[i] = literal(type->defaults[i - first], range, type->items[i]);
+      if (!items[i]) {
+        refuse_fields(*type,
+                      concat("Argument ", type->fields[i], " not provided."),
+                      range);
+      }
+    }
+    if (!unknown.empty()) {
+      refuse_fields(*type, concat("Keyword argument ", unknown, " unknown."),
+                    range);
+    }
     return emit_value(NodeKind::kTuple, range, items, type);
   }
   if (type->kind != TypeKind::kClass || type->cls->is_module() ||

@@ -37,7 +37,13 @@ Condition FunctionCompiler::known(bool value, const SourceRange& range) {
 }
 
 Var* FunctionCompiler::to_bool(Var* var, const SourceRange& range) {
-  if (Var* out = magic(var, "__bool__", {}, range)) return out;
+  if (Var* out = magic(var, "__bool__", {}, range)) {
+    if (out->type->kind != TypeKind::kBool) {
+      fail_at(range, "expected a bool expression for condition but found ",
+              out->type->annotation());
+    }
+    return out;
+  }
   switch (var->type->kind) {
     case TypeKind::kBool:
       return var;
@@ -54,8 +60,8 @@ Var* FunctionCompiler::to_bool(Var* var, const SourceRange& range) {
       return builtin("ne", {size, constant(0, range)}, range);
     }
     default:
-      fail_at(range, "a value of type '", var->type->annotation(),
-              "' cannot be used as a condition");
+      fail_at(range, "Could not cast value of type ", var->type->annotation(),
+              " to bool");
   }
 }
 
@@ -191,6 +197,8 @@ Condition FunctionCompiler::is_instance(const Expr& expr) {
       wanted.push_back(types_.list(TypeTable::any()));
     else if (plain && type.text == "dict")
       wanted.push_back(types_.dict(TypeTable::string(), TypeTable::any()));
+    else if (type.text == "_Await" && var->type->kind == TypeKind::kAwait)
+      wanted.push_back(var->type);
     else if (plain && type.text == "tuple")
       wanted.push_back(types_.tuple({}));
     else

@@ -310,7 +310,11 @@ Var* FunctionCompiler::binary(const Expr& expr) {
   Var* left = value(chain.back()->item(0));
   for (; !chain.empty(); chain.pop_back()) {
     const Expr& step = *chain.back();
-    TypePtr hint = left->type->kind == TypeKind::kList ? left->type : nullptr;
+    // An empty list is one of what the other holds.
+    const bool empty =
+        step.item(1).kind == ExprKind::kList && step.item(1).items.empty();
+    TypePtr hint =
+        empty && left->type->kind == TypeKind::kList ? left->type : nullptr;
     left = operate(step.op, left, value(step.item(1), hint), step.range);
   }
   return left;

@@ -171,11 +171,16 @@ void FunctionCompiler::finish_loop(Node* node, const Loop& loop) {
 // Leaves the innermost loop or begins its next round with the carried
 // variables as they are now.
 void FunctionCompiler::loop_exit(NodeKind kind, const SourceRange& range) {
+  if (!loop_ && unrolled_) {
+    fail_at(range,
+            "Because we emit iteration over modulelists or tuples as unrolled "
+            "loops, we do not support break or continue inside the body of "
+            "these loops");
+  }
   if (!loop_) {
     fail_at(range, "SyntaxError: '",
             kind == NodeKind::kBreak ? "break' outside" : "continue' not in",
-            " loop (loops over tuples and modules are unrolled and count as "
-            "none: they do not support break or continue inside)");
+            " loop");
   }
   leave_withs(loop_->open_withs, range);
   std::vector<Var*> values;
@@ -273,12 +278,14 @@ void FunctionCompiler::unrolled(const Expr& target,
                                 std::span<const Stmt* const> body) {
   Loop* outer = loop_;
   loop_ = nullptr;
+  const bool was = std::exchange(unrolled_, true);
   for (Var* item : items) {
     if (terminated()) break;
     assign_to(target, item, nullptr);
     statements(body);
   }
   loop_ = outer;
+  unrolled_ = was;
 }
 
 void FunctionCompiler::for_statement(const Stmt& stmt) {

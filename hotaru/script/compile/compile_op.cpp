@@ -42,6 +42,8 @@ TypePtr substitute(TypeTable& types, TypePtr type, const Variables& known) {
       return types.tuple(std::move(items));
     case TypeKind::kFuture:
       return types.future(items[0]);
+    case TypeKind::kAwait:
+      return types.awaited(items[0]);
     default:
       return nullptr;
   }
@@ -534,6 +536,13 @@ Var* FunctionCompiler::builtin(std::string_view name,
     node->index = name == "__isnot__";
     return graph_.add_output(node, TypeTable::boolean());
   }
+  if (name == "__getitem__" && args.size() != 2) {
+    fail_at(range, "__getitem__ expected exactly 1 arguments, got ",
+            args.size() - 1);
+  }
+  if (name == "tensor" || name == "as_tensor") {
+    if (Var* made = tensor_of_list(name, args, range)) return made;
+  }
   bool tensors = std::any_of(args.begin(), args.end(), [](const CallArg& arg) {
     return arg.var->type->kind == TypeKind::kTensor;
   });
@@ -605,6 +614,50 @@ Var* FunctionCompiler::upgraded(std::string_view name,
   }
   return call_function(*unit_.find_function(concat(kUpgraders, ".", function)),
                        args, range);
+}
+
+// The dtype of an empty list is that of the numbers that it may hold. Null for
+// all calls that need no such care.
+Var* FunctionCompiler::tensor_of_list(std::string_view name,
+                                      const std::vector<CallArg>& args,
+                                      const SourceRange& range) {
+  if (args.empty() || args[0].var->type->kind != TypeKind::kList)
+    return nullptr;
+  TypePtr item = args[0].var->type;
+  while (item->kind == TypeKind::kList) item = item->item();
+  if (item->kind == TypeKind::kTensor || item->kind == TypeKind::kTuple) {
+    std::string message = concat(
+        "Input must be of ints, floats, or bools, got ", item->annotation());
+    if (item->kind == TypeKind::kTensor) {
+      message +=
+          "\nEmpty lists default to List[Tensor]. Add a variable annotation to "
+          "the assignment to create an empty list of another type "
+          "(torch.jit.annotate(List[T, []]) where T is the type of elements in "
+          "the list for Python 2)";
+    }
+    emit(NodeKind::kRaise, range, {constant(message, range)});
+    TypePtr type = TypeTable::tensor();
+    return constant(default_value(type), range, type);
+  }
+  const bool told =
+      std::any_of(args.begin() + 1, args.end(), [](const CallArg& arg) {
+        return arg.keyword.empty() || (arg.keyword == "dtype" &&
+                                       arg.var->type->kind != TypeKind::kNone);
+      });
+  const bool whole =
+      item->kind == TypeKind::kInt || item->kind == TypeKind::kBool;
+  const Node* made = args[0].var->producer;
+  const bool literal = made && made->kind == NodeKind::kList &&
+                       !made->inputs.empty() &&
+                       made->in(0)->type->kind != TypeKind::kList;
+  if (told || !whole || literal) return nullptr;
+  std::vector<CallArg> all;
+  for (const CallArg& arg : args)
+    if (arg.keyword != "dtype") all.push_back(arg);
+  const DType dtype =
+      item->kind == TypeKind::kInt ? DType::kInt64 : DType::kBool;
+  all.push_back({constant(Value(dtype), range), "dtype", range});
+  return builtin(name, all, range);
 }
 
 // `out=`: the result, copied to where it shall be.

@@ -27,6 +27,22 @@ void expect_arguments(const Expr& expr, size_t least, size_t most) {
 
 }  // namespace
 
+// Asking for an attribute of something else than an object is a mistake.
+void FunctionCompiler::check_has_attributes(const Var* object,
+                                            const SourceRange& range) {
+  const Type& type = *object->type;
+  if (type.kind == TypeKind::kClass || !type.fields.empty()) return;
+  if (type.kind == TypeKind::kTuple) {
+    fail_at(range,
+            "hasattr's first argument must be a object or NamedTuple, but got "
+            "a normal Tuple ",
+            type.annotation(), " instead");
+  }
+  fail_at(range,
+          "hasattr's first argument must be an object or NamedTuple, got ",
+          type.annotation(), " instead");
+}
+
 std::optional<Var*> FunctionCompiler::special(std::string_view name,
                                               const Expr& expr, TypePtr hint) {
   const SourceRange& range = expr.range;
@@ -56,6 +72,11 @@ std::optional<Var*> FunctionCompiler::special(std::string_view name,
   if (name == "hasattr") {
     expect_arguments(expr, 2, 2);
     Var* object = value(expr.item(1));
+    if (expr.item(2).kind != ExprKind::kString) {
+      fail_at(expr.item(2).range,
+              "hasattr's second argument must be a string literal");
+    }
+    check_has_attributes(object, expr.item(1).range);
     const std::string_view wanted = expr.item(2).text;
     const std::vector<std::string>& fields = object->type->fields;
     bool found =
@@ -64,6 +85,11 @@ std::optional<Var*> FunctionCompiler::special(std::string_view name,
       const ClassType& cls = *object->type->cls;
       found = cls.find_attribute(wanted) >= 0 || cls.find_method(wanted) ||
               cls.find_constant(wanted);
+      if (!found) {
+        const Meaning::Kind kind = cls.load_member(wanted).kind;
+        found =
+            kind != Meaning::Kind::kUnknown && kind != Meaning::Kind::kError;
+      }
     }
     return constant(found, range);
   }
@@ -80,7 +106,8 @@ std::optional<Var*> FunctionCompiler::special(std::string_view name,
     emit(NodeKind::kRaise, range, inputs);
     return none(range);
   }
-  if (name == "fork") return fork(expr);
+  if (name == "fork") return fork(expr, false);
+  if (name == "awaitable") return fork(expr, true);
   if (name == "print") {
     if (!expr.keywords.empty())
       fail_at(expr.item(0).range, "print doesn't accept any keyword arguments");
@@ -123,6 +150,22 @@ Var* FunctionCompiler::number_cast(std::string_view name, const Expr& expr) {
   return builtin(name == "int" ? "Int" : "Float", {var}, range);
 }
 
+void FunctionCompiler::check_dict(TypePtr made, TypePtr hint,
+                                  const SourceRange& range) {
+  if (made->kind != TypeKind::kDict || !hint) return;
+  if (hint->kind == TypeKind::kOptional) hint = hint->item();
+  if (hint->kind != TypeKind::kDict || is_subtype(made, hint)) return;
+  std::string text;
+  for (size_t i : {0, 1}) {
+    if (is_subtype(made->items[i], hint->items[i])) continue;
+    text += concat("Dict type annotation `", hint->annotation(),
+                   "` did not match the type of an actual ",
+                   i == 0 ? "key" : "value", " type `",
+                   made->items[i]->annotation(), "`\n");
+  }
+  fail_at(range, text);
+}
+
 // Collections made from whatever can be iterated.
 Var* FunctionCompiler::collection_cast(std::string_view name, const Expr& expr,
                                        TypePtr hint) {
@@ -135,7 +178,21 @@ Var* FunctionCompiler::collection_cast(std::string_view name, const Expr& expr,
               : types_.dict(TypeTable::string(), TypeTable::tensor());
       return emit_value(NodeKind::kDict, range, {}, type);
     }
-    return builtin("dict", arguments(expr), range);
+    const std::vector<CallArg> args = arguments(expr);
+    if (args.size() == 1 && args[0].keyword.empty() &&
+        args[0].var->type->kind == TypeKind::kList) {
+      const Type& pair = *args[0].var->type->item();
+      if (pair.kind == TypeKind::kTuple && pair.items.size() == 2 &&
+          pair.items[0]->kind == TypeKind::kUnion) {
+        fail_at(range,
+                "Dicts may only contain homogeneous keys, but the type of the "
+                "first generated key was ",
+                pair.items[0]->annotation());
+      }
+    }
+    Var* made = builtin("dict", args, range);
+    check_dict(made->type, hint, range);
+    return made;
   }
   bool whole = name == "list" || name == "tuple";
   if (whole && expr.items.size() == 1) {
@@ -240,17 +297,12 @@ Var* FunctionCompiler::comprehension(const Expr& expr, TypePtr hint) {
 Var* FunctionCompiler::get_attr_call(const Expr& expr) {
   expect_arguments(expr, 2, 3);
   if (expr.item(2).kind != ExprKind::kString)
-    fail_at(expr.range, "getattr needs the attribute's name as a literal");
+    fail_at(expr.range, "getattr's second argument must be a string literal");
   Var* object = value(expr.item(1));
   bool has_default = expr.items.size() == 4;
+  if (has_default) check_has_attributes(object, expr.range);
   if (has_default && object->type->kind == TypeKind::kTuple) {
     const std::vector<std::string>& fields = object->type->fields;
-    if (fields.empty()) {
-      fail_at(expr.range,
-              "hasattr's first argument must be a object or NamedTuple, but "
-              "got a normal Tuple ",
-              object->type->annotation(), " instead");
-    }
     if (std::find(fields.begin(), fields.end(), expr.item(2).text) ==
         fields.end())
       return value(expr.item(3));
@@ -267,14 +319,17 @@ Var* FunctionCompiler::get_attr_call(const Expr& expr) {
 }
 
 // fork(f, x): the call becomes a function of its own.
-Var* FunctionCompiler::fork(const Expr& expr) {
-  if (expr.items.size() < 2) fail_at(expr.range, "fork needs a function");
+Var* FunctionCompiler::fork(const Expr& expr, bool awaitable) {
+  if (expr.items.size() < 2) {
+    fail_at(expr.range, awaitable ? "awaitable" : "fork", " needs a function");
+  }
   const SourceRange& range = expr.range;
   Sugared callee = sugared(expr.item(1));
   auto graph = std::make_unique<Graph>();
   std::vector<Var*> inputs;
   TypePtr result = nullptr;
-  std::string name = concat(function_.name(), ".fork");
+  std::string name =
+      concat(function_.name(), awaitable ? ".awaitable" : ".fork");
   if (callee.kind == Sugared::Kind::kClosure) {
     FunctionCompiler inner(*this, function_, *graph, *callee.closure);
     result = inner.compile();
@@ -300,7 +355,9 @@ Var* FunctionCompiler::fork(const Expr& expr) {
       unit_, std::move(name), std::move(graph), result));
   Node* node = emit(NodeKind::kFork, range, inputs);
   node->callee = forked;
-  return graph_.add_output(node, types_.future(result));
+  node->index = awaitable;
+  return graph_.add_output(
+      node, awaitable ? types_.awaited(result) : types_.future(result));
 }
 
 FunctionCompiler::Iteration FunctionCompiler::iterate(const Expr& iterable) {
@@ -404,6 +461,14 @@ FunctionCompiler::Iteration FunctionCompiler::iterate_together(const Expr& expr,
     return emit_value(NodeKind::kTuple, range, items, types_.tuple(types));
   };
   std::optional<size_t> fixed;
+  const auto known = std::count_if(
+      parts.begin(), parts.end(),
+      [](const Iteration& part) { return part.items.has_value(); });
+  if (known > 0 && size_t(known) < parts.size()) {
+    fail_at(range,
+            "Can not iterate over a module list or tuple with a value that "
+            "does not have a statically determinable length\n");
+  }
   for (const Iteration& part : parts)
     if (part.items)
       fixed = std::min(fixed.value_or(part.items->size()), part.items->size());

@@ -53,6 +53,7 @@ void FunctionCompiler::statement(const Stmt& stmt) {
     case StmtKind::kDelete:
       return delete_items(stmt);
     case StmtKind::kDef: {
+      check_exits(stmt.def->body, false);
       Binding binding;
       binding.closure = stmt.def;
       scope_->names[stmt.def->name] = binding;
@@ -63,11 +64,40 @@ void FunctionCompiler::statement(const Stmt& stmt) {
   }
 }
 
+void FunctionCompiler::check_exits(std::span<const Stmt* const> body,
+                                   bool in_loop) {
+  for (const Stmt* stmt : body) {
+    const bool exits =
+        stmt->kind == StmtKind::kBreak || stmt->kind == StmtKind::kContinue;
+    if (exits && !in_loop) {
+      fail_at(stmt->range, "SyntaxError: '",
+              stmt->kind == StmtKind::kBreak ? "break' outside"
+                                             : "continue' not in",
+              " loop");
+    }
+    check_stack(stmt->range);
+    const bool loop =
+        stmt->kind == StmtKind::kFor || stmt->kind == StmtKind::kWhile;
+    check_exits(stmt->body, in_loop || loop);
+    check_exits(stmt->orelse, in_loop);
+  }
+}
+
 void FunctionCompiler::assign(const Stmt& stmt) {
   TypePtr declared =
       stmt.annotation ? read_type(unit_, function_.resolver(), *stmt.annotation)
                       : nullptr;
   const Expr& first = *stmt.targets[0];
+  // A comment behind the value is no such annotation.
+  if (stmt.annotation && stmt.value && first.kind == ExprKind::kAttribute &&
+      first.item(0).range.text() == "self" && function_.owner() &&
+      stmt.annotation->range.begin < stmt.value->range.begin &&
+      function_.short_name() != "__init__") {
+    fail_at(first.range.to(stmt.annotation->range),
+            "Type annotations on instance attributes must be declared in "
+            "__init__, not '",
+            function_.short_name(), "'");
+  }
   if (!stmt.value) {  // `x: int` declares
     if (first.kind == ExprKind::kName) {
       Binding binding;
@@ -123,8 +153,10 @@ void FunctionCompiler::assign(const Stmt& stmt) {
   if (declared) check_list_annotation(*stmt.value, declared);
   Var* result = value(*stmt.value, hint);
   assignment_ = stmt.range;
+  assigned_ = stmt.value->range;
   for (const Expr* target : stmt.targets) assign_to(*target, result, declared);
   assignment_ = {};
+  assigned_ = {};
 }
 
 void check_list_annotation(const Expr& expr, TypePtr type) {
@@ -144,6 +176,15 @@ void FunctionCompiler::assign_to(const Expr& target, Var* value,
     case ExprKind::kName: {
       aliases_.erase(target.text);
       if (!declared) return bind(target.text, value, target.range);
+      const Binding* outer = lookup(target.text, scope_->parent);
+      if (outer && outer->var && !lookup(target.text)->error.empty()) {
+        outer = nullptr;
+      }
+      if (outer && outer->var) {
+        fail_at(target.range,
+                "Attempting to declare and annotate the type of variable '",
+                target.text, "' but it is already defined in an outer block");
+      }
       value = as_type(
           value, declared, target.range,
           concat("Variable '", target.text, "' is annotated with type "),
@@ -165,6 +206,7 @@ void FunctionCompiler::assign_to(const Expr& target, Var* value,
 }
 
 void FunctionCompiler::unpack(const Expr& target, Var* value) {
+  const SourceRange& given = assigned_.source ? assigned_ : target.range;
   size_t wanted = target.items.size();
   size_t star = wanted;
   for (size_t i = 0; i < wanted; ++i) {
@@ -182,6 +224,14 @@ void FunctionCompiler::unpack(const Expr& target, Var* value) {
   }
   std::vector<Var*> items;
   if (value->type->kind == TypeKind::kTuple) {
+    // The tuple of anything that isinstance(x, tuple) found.
+    if (value->type->items.empty() && value->producer &&
+        value->producer->kind == NodeKind::kCast) {
+      fail_at(given,
+              "Provided tuple is not fully defined/refined including its "
+              "element types, please provide a value of type like "
+              "Tuple[int, int]");
+    }
     Node* node = emit(NodeKind::kTupleUnpack, target.range, {value});
     for (TypePtr type : value->type->items)
       items.push_back(graph_.add_output(node, type));
@@ -189,15 +239,8 @@ void FunctionCompiler::unpack(const Expr& target, Var* value) {
     Node* node = emit(NodeKind::kListUnpack, target.range, {value});
     for (size_t i = 0; i < wanted; ++i)
       items.push_back(graph_.add_output(node, value->type->item()));
-  } else if (value->type->kind == TypeKind::kTensor && star == wanted) {
-    // A tensor unpacks along its first dimension.
-    Var* parts = builtin("unbind", {value}, target.range);
-    Node* node = emit(NodeKind::kListUnpack, target.range, {parts});
-    for (size_t i = 0; i < wanted; ++i)
-      items.push_back(graph_.add_output(node, TypeTable::tensor()));
   } else {
-    fail_at(target.range, value->type->annotation(),
-            " cannot be used as a tuple");
+    fail_at(given, value->type->annotation(), " cannot be used as a tuple");
   }
   bool fits =
       star == wanted ? items.size() == wanted : items.size() + 1 >= wanted;
@@ -247,6 +290,11 @@ void FunctionCompiler::set_attribute(Var* base, const Expr& target, Var* value,
   ClassType& cls = *base->type->cls;
   int slot = cls.find_attribute(target.text);
   if (slot < 0 && cls.is_open()) {
+    if (block_ != &graph_.top()) {
+      fail_at(where,
+              "First assignment cannot be in a control-flow block. Initialize "
+              "the field at the top level first");
+    }
     slot = cls.add_attribute({.name = std::string(target.text),
                               .type = declared ? declared : value->type});
   }
@@ -310,12 +358,13 @@ void FunctionCompiler::set_item(Var* base, Var* key, Var* value,
     call_sugared(method, {{key, {}, range}, {value, {}, range}}, range);
     return;
   }
+  const SourceRange& where = assignment_.source ? assignment_ : range;
   if (base->type->kind == TypeKind::kList ||
       base->type->kind == TypeKind::kDict) {
-    value = as_type(value, base->type->items.back(), range,
+    value = as_type(value, base->type->items.back(), where,
                     element_mismatch(value->type), " is matched to type ");
   }
-  builtin("_set_item", {base, key, value}, range);
+  builtin("_set_item", {base, key, value}, where);
 }
 
 void FunctionCompiler::delete_items(const Stmt& stmt) {

@@ -30,7 +30,10 @@ bool FunctionCompiler::is_special(const Expr& expr, std::string_view name) {
 FunctionCompiler::Slice FunctionCompiler::slice_call(const Expr& expr) {
   Slice out = {};
   const size_t given = expr.items.size() - 1;
-  if (given < 1 || given > 3 || !expr.keywords.empty())
+  if (!expr.keywords.empty()) {
+    fail_at(expr.item(0).range, "Slice does not accept any keyword arguments");
+  }
+  if (given < 1 || given > 3)
     fail_at(expr.range, "slice takes one to three arguments");
   for (size_t i = 0; i < given; ++i) {
     Var* bound = value(expr.item(i + 1));

@@ -96,9 +96,9 @@ void FunctionCompiler::run_in(Block* block, Scope* scope,
   scope_ = outer_scope;
 }
 
-const FunctionCompiler::Binding* FunctionCompiler::lookup(
-    std::string_view name) const {
-  for (const Scope* scope = scope_; scope; scope = scope->parent) {
+const FunctionCompiler::Binding* FunctionCompiler::lookup(std::string_view name,
+                                                          const Scope* scope) {
+  for (; scope; scope = scope->parent) {
     auto found = scope->names.find(name);
     if (found != scope->names.end()) return &found->second;
   }
@@ -147,11 +147,31 @@ void FunctionCompiler::bind(std::string_view name, Var* var,
   const Binding* known = lookup(name);
   TypePtr declared = known ? known->declared : nullptr;
   const Scope* home = known ? known->home : nullptr;
-  if (declared && home != scope_) {
-    check_first_class(name, declared, var->type, range);
-    var = as_type(var, declared, range,
-                  concat("Variable '", name, "' previously had type "),
-                  " but is now being assigned to a value of type ");
+  // Names keep in a branch or a loop the type that they had before it.
+  const Binding* outer = lookup(name, scope_->parent);
+  const TypePtr before =
+      !declared && outer && outer->var ? outer->var->type : nullptr;
+  if ((declared && home != scope_) || before) {
+    const TypePtr wanted = before ? before : declared;
+    check_first_class(name, wanted, var->type, range);
+    const bool lists =
+        wanted->kind == TypeKind::kList && var->type->kind == TypeKind::kList;
+    Var* fitting = before && before->kind == TypeKind::kFloat &&
+                           var->type->kind == TypeKind::kInt
+                       ? nullptr
+                       : converted(var, wanted, range);
+    if (!fitting) {
+      fail_at(range, "Variable '", name, "' previously had type ",
+              wanted->annotation(),
+              " but is now being assigned to a value of type ",
+              var->type->annotation(), interface_trouble(var->type, wanted),
+              lists ? "\nEmpty lists default to List[Tensor]. Add a variable "
+                      "annotation to the assignment to create an empty list of "
+                      "another type (torch.jit.annotate(List[T, []]) where T "
+                      "is the type of elements in the list for Python 2)"
+                    : "");
+    }
+    var = fitting;
   } else if (declared && !is_subtype(var->type, declared)) {
     declared = nullptr;  // another value under the same name
   }

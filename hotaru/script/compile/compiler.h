@@ -135,7 +135,10 @@ class FunctionCompiler {
   Var* none(const SourceRange& range) { return constant({}, range); }
   void run_in(Block* block, Scope* scope, const std::function<void()>& body);
   bool terminated() const { return block_->terminator() != nullptr; }
-  const Binding* lookup(std::string_view name) const;
+  const Binding* lookup(std::string_view name) const {
+    return lookup(name, scope_);
+  }
+  static const Binding* lookup(std::string_view name, const Scope* scope);
   Var* use(std::string_view name, const SourceRange& range);
   void bind(std::string_view name, Var* var, const SourceRange& range);
   void refine(const std::map<std::string_view, TypePtr>& types,
@@ -153,6 +156,8 @@ class FunctionCompiler {
   void assign(const Stmt& stmt);
   void assign_to(const Expr& target, Var* value, TypePtr declared);
   void unpack(const Expr& target, Var* value);
+  /// Refuses breaks of a nested function's body that leave no loop.
+  static void check_exits(std::span<const Stmt* const> body, bool in_loop);
   void assign_subscript(const Expr& target, Var* value);
   void assign_attribute(const Expr& target, Var* value, TypePtr declared);
   void set_attribute(Var* base, const Expr& target, Var* value,
@@ -171,6 +176,8 @@ class FunctionCompiler {
 
   // Augmented assignment (compile_augmented.cpp).
   void augmented(const Stmt& stmt);
+  /// Refuses objects that have no method for the statement's operator.
+  static void check_operator(TypePtr type, const Stmt& stmt);
   Place place_of(const Expr& target);
   Place subscript_place(const Expr& target);
   /// Null where the operator has no form that writes into such a value.
@@ -298,6 +305,8 @@ class FunctionCompiler {
   Var* builtin(std::string_view name, std::initializer_list<Var*> args,
                const SourceRange& range);
 
+  Var* tensor_of_list(std::string_view name, const std::vector<CallArg>& args,
+                      const SourceRange& range);
   Var* missing_operator(std::string_view name, const SourceRange& range);
 
   // Syntax that looks like calls (compile_special.cpp).
@@ -305,8 +314,12 @@ class FunctionCompiler {
                               TypePtr hint);
   Var* number_cast(std::string_view name, const Expr& expr);
   Var* collection_cast(std::string_view name, const Expr& expr, TypePtr hint);
+  /// Refuses a dict of other keys or values than are annotated.
+  static void check_dict(TypePtr made, TypePtr hint, const SourceRange& range);
+  static void check_has_attributes(const Var* object, const SourceRange& range);
   Var* get_attr_call(const Expr& expr);
-  Var* fork(const Expr& expr);
+  /// With `awaitable` as a call that waits until somebody asks.
+  Var* fork(const Expr& expr, bool awaitable);
   // Modules that hold modules (compile_container.cpp).
   bool is_container(const Var* var) const;
   /// Length of a tuple or container, which is known while compiling.
@@ -338,6 +351,7 @@ class FunctionCompiler {
   Scope top_scope_;
   Scope* scope_ = nullptr;
   Loop* loop_ = nullptr;
+  bool unrolled_ = false;  // within a loop over a tuple or modules
   TypePtr declared_result_ = nullptr;
   TypePtr result_ = nullptr;
   std::vector<Var*> withs_;  // context managers entered here
@@ -347,6 +361,8 @@ class FunctionCompiler {
   std::map<std::string_view, Sugared> aliases_;
   /// Range of the assignment compiled now; errors about attributes show it all.
   SourceRange assignment_;
+  /// Range of what is assigned now, where it is an expression.
+  SourceRange assigned_;
 
   friend class OpMatcher;
 };

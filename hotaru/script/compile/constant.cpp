@@ -201,8 +201,15 @@ bool convert_value(Value& value, TypePtr type) {
   switch (type->kind) {
     case TypeKind::kEnum:
       return convert_enum(value, *type->enumeration);
+    case TypeKind::kBool:
+      if (value.is_int() || value.is_double()) value = value.to_double() != 0;
+      break;
+    case TypeKind::kInt:
+      if (value.is_bool()) value = int64_t{value.as_bool()};
+      break;
     case TypeKind::kFloat:
       if (value.is_int()) value = double(value.as_int());
+      if (value.is_bool()) value = double(value.as_bool());
       break;
     case TypeKind::kComplex:
       if (value.is_int() || value.is_double())
@@ -221,6 +228,21 @@ bool convert_value(Value& value, TypePtr type) {
       for (Value& item : items)
         if (!convert_value(item, type->item())) return false;
       value = Value::list(std::move(items));
+      return true;
+    }
+    case TypeKind::kDict: {
+      if (value_matches(value, type)) return true;
+      if (!value.is_dict()) return false;
+      auto out = make_ref<DictObject>();
+      for (const auto& [key, item] : value.as_dict().items) {
+        Value new_key = key;
+        Value new_item = item;
+        if (!convert_value(new_key, type->items[0]) ||
+            !convert_value(new_item, type->items[1]))
+          return false;
+        out->items.emplace_back(std::move(new_key), std::move(new_item));
+      }
+      value = std::move(out);
       return true;
     }
     case TypeKind::kTuple: {

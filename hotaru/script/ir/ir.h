@@ -25,7 +25,7 @@ enum class NodeKind : uint8_t {
   kOp,          // op(inputs): a registered operator or built-in
   kCall,        // callee(inputs), self included
   kCallMethod,  // name of inputs[0]'s class, found when it runs
-  kFork,        // callee(inputs) as a future
+  kFork,        // callee(inputs) as a future; with an index, when it is asked
   kGetAttr,     // inputs[0].name, slot index
   kSetAttr,     // inputs[0].name = inputs[1]
   kIf,          // inputs[0]; blocks: true, false
@@ -120,6 +120,8 @@ struct Block {
 
 /// TorchScript's name of the node's kind, "prim::If"; null for operators.
 const char* kind_name(const Node& node);
+/// A type as graphs show it: a NamedTuple by its fields and their defaults.
+std::string ir_text(TypePtr type);
 /// An operator's name with its namespace: "aten::add", "torchvision::nms".
 std::string qualified(std::string_view name);
 

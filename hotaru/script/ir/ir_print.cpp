@@ -21,7 +21,7 @@ const char* kind_name(const Node& node) {
     case NodeKind::kCallMethod:
       return "prim::CallMethod";
     case NodeKind::kFork:
-      return "prim::fork";
+      return node.index ? "prim::awaitable" : "prim::fork";
     case NodeKind::kGetAttr:
       return "prim::GetAttr";
     case NodeKind::kSetAttr:
@@ -76,6 +76,41 @@ const char* kind_name(const Node& node) {
   return "?";
 }
 
+std::string ir_text(TypePtr type) {
+  if (type->items.empty()) return type->str();
+  auto items = [&] {
+    std::string out;
+    for (TypePtr item : type->items)
+      out += concat(out.empty() ? "" : ", ", ir_text(item));
+    return out;
+  };
+  switch (type->kind) {
+    case TypeKind::kOptional:
+      return ir_text(type->item()) + "?";
+    case TypeKind::kList:
+      return ir_text(type->item()) + "[]";
+    case TypeKind::kFuture:
+      return concat("Future(", items(), ")");
+    case TypeKind::kAwait:
+      return concat("Await(", items(), ")");
+    case TypeKind::kDict:
+      return concat("Dict(", items(), ")");
+    case TypeKind::kTuple:
+      break;
+    default:
+      return type->str();
+  }
+  if (type->name.empty()) return concat("(", items(), ")");
+  std::string out = "NamedTuple(";
+  const size_t first = type->items.size() - type->defaults.size();
+  for (size_t i = 0; i < type->items.size(); ++i) {
+    out +=
+        concat(i ? ", " : "", type->fields[i], " : ", ir_text(type->items[i]));
+    if (i >= first) out += concat(" = ", value_text(type->defaults[i - first]));
+  }
+  return out + ")";
+}
+
 namespace {
 
 class Printer {
@@ -98,7 +133,7 @@ class Printer {
                              : concat("%", var->name, ".", var->id);
   }
   static std::string definition(const Var* var) {
-    return concat(name(var), " : ", var->type->str());
+    return concat(name(var), " : ", ir_text(var->type));
   }
 
   void list(const std::vector<Var*>& vars, bool types) {

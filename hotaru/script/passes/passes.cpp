@@ -39,6 +39,7 @@ constexpr std::string_view kEffects[] = {
     "warn",
     "backward",
     "call_foreign",
+    "awaitable_wait",
     "feature_dropout",
     "alpha_dropout",
     "rrelu",

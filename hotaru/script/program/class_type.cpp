@@ -95,6 +95,12 @@ std::string ClassType::compare_to(const ClassType& interface) const {
     return is_subtype(from, to) ||
            (&unit_ != &interface.unit_ && from->str() == to->str());
   };
+  if (interface.is_module_interface() && !is_module() && !is_interface()) {
+    return concat("Class '", name_,
+                  "' is not a ScriptModule and only ScriptModule class can be "
+                  "subtype of module interface '",
+                  interface.name_, "'.");
+  }
   for (const auto& [name, wanted] : interface.methods()) {
     Function* own = find_method(name);
     if (!own) {
@@ -134,7 +140,11 @@ std::string interface_trouble(TypePtr from, TypePtr to) {
 
 std::string interface_trouble(const Value& value, TypePtr to) {
   const ClassType* cls = class_of(value);
-  return interface_trouble(cls ? cls->type() : nullptr, to);
+  const std::string why = interface_trouble(cls ? cls->type() : nullptr, to);
+  return why.empty() ? why
+                     : concat("\nObject of type ", cls->name(),
+                              " is not compatible with interface ",
+                              to->annotation(), why);
 }
 
 ClassType* class_of(const Value& value) {

@@ -239,6 +239,16 @@ void Function::check_argument(size_t i, Value& value) {
   if (param.broadcast > 0 && value.is_number())
     value = Value::list(std::vector<Value>(size_t(param.broadcast), value));
   if (convert_value(value, param.type)) return;
+  std::string details;
+  const bool maybe_none = param.type->kind == TypeKind::kOptional;
+  if ((maybe_none ? param.type->item() : param.type)->kind ==
+      TypeKind::kUnion) {
+    const std::lock_guard lock(unit_.mutex());
+    const TypePtr given = type_of(unit_.types(), value);
+    details = concat("\nCast error details: Expected a member of ",
+                     param.type->annotation(), " but instead found type ",
+                     given ? given->annotation() : value.type_name());
+  }
   fail<TypeError>(
       short_name(), "() Expected a value of type '", param.type->annotation(),
       param.inferred ? " (inferred)" : "", "' for argument '", param.name,
@@ -249,7 +259,7 @@ void Function::check_argument(size_t i, Value& value) {
                    "' to be of type 'Tensor' because it was not annotated with "
                    "an explicit type.\n")
           : "",
-      "Position: ", i, "\nDeclaration: ", schema());
+      "Position: ", i, "\nDeclaration: ", schema(), details);
 }
 
 std::vector<Value> Function::bind(

@@ -95,10 +95,14 @@ class HookChecker {
             output);
     }
     if (is_subtype(input_, declared)) return;
-    wrong(concat(" has the wrong type for the input argument. Received type: '",
-                 declared->annotation(), "'. Expected type: '",
-                 input_->annotation(), "'.\n"),
-          output);
+    const bool many = declared->items.size() != input_->items.size();
+    wrong(
+        concat(many ? " has the wrong number of contained types for the input "
+                      "argument's Tuple. Received type: '"
+                    : " has the wrong inner types for the input tuple "
+                      "argument. Received type: '",
+               declared->annotation(), "'.\n"),
+        output);
   }
 
   [[noreturn]] void wrong(const std::string& what,

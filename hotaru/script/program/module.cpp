@@ -107,11 +107,12 @@ void Module::set_attribute(std::string_view name, Value value) const {
   HOTARU_CHECK(slot >= 0, "module '", type_->name(), "' has no attribute '",
                name, "' that can be set");
   const Attribute& attribute = type_->attributes()[size_t(slot)];
-  HOTARU_CHECK_AS(TypeError, convert_value(value, attribute.type),
-                  "attribute '", name, "' is of type '",
-                  attribute.type->annotation(),
-                  "' and cannot be set to a value of type '", value.type_name(),
-                  "'", interface_trouble(value, attribute.type));
+  HOTARU_CHECK(convert_value(value, attribute.type),
+               "Expected a value of type '", attribute.type->annotation(),
+               "' for field '", name, "', but found '",
+               class_of(value) ? class_of(value)->name()
+                               : std::string(value.type_name()),
+               "'", interface_trouble(value, attribute.type));
   object_->slots[size_t(slot)] = std::move(value);
 }
 

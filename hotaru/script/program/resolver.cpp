@@ -19,12 +19,12 @@ namespace {
 using Kind = Meaning::Kind;
 
 // Names with a syntax of their own; compile_special.cpp gives them meaning.
-constexpr std::array<std::string_view, 22> kSpecials = {
+constexpr std::array<std::string_view, 23> kSpecials = {
     "annotate", "unchecked_cast", "uninitialized", "isinstance", "getattr",
     "hasattr",  "range",          "enumerate",     "zip",        "fork",
     "print",    "tuple",          "list",          "dict",       "super",
     "int",      "float",          "bool",          "str",        "complex",
-    "reversed", "callable",
+    "reversed", "callable",       "awaitable",
 };
 
 // Python's functions that are operators of the same name.
@@ -159,6 +159,9 @@ Meaning ArchiveResolver::attribute(const Meaning& parent,
   if (scope == "torch.jit" || scope == "torch._jit_internal") {
     if (name == "fork" || name == "_fork") return make(Kind::kSpecial, "fork");
     if (name == "wait" || name == "_wait") return make(Kind::kBuiltin, "wait");
+    if (name == "_awaitable") return make(Kind::kSpecial, "awaitable");
+    if (name == "_awaitable_wait" || name == "_awaitable_nowait")
+      return make(Kind::kBuiltin, name.substr(1));
     if (name == "is_scripting") return make(Kind::kBuiltin, "is_scripting");
     return contains(kSpecials, name) ? make(Kind::kSpecial, name) : Meaning{};
   }

@@ -24,6 +24,7 @@ enum class Opcode : uint8_t {
   kCall,        // result = functions[aux](operands)
   kCallMethod,  // result = operand 0 . names[aux](operands)
   kFork,        // result = future of functions[aux](operands)
+  kAwaitable,   // the same call, made when its result is asked for
   kWait,        // result = the operand's value, once it is there
   kReturn,      // operand
   kGetAttr,     // result = operand.slots[aux]

@@ -19,4 +19,11 @@ struct ForeignFunction : RefCounted {
   virtual std::string operator_name() const { return {}; }
 };
 
+/// A call that is made when its result is first asked for, or a value that is
+/// there: Await[T].
+struct AwaitedCall : RefCounted {
+  /// Whatever the call throws; the next wait makes it anew then.
+  virtual Value wait() = 0;
+};
+
 }  // namespace hotaru::script

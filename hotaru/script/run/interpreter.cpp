@@ -7,6 +7,7 @@
 #include "hotaru/runtime/threads/admission.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/program/function.h"
+#include "hotaru/script/run/foreign.h"
 #include "hotaru/script/run/interpreter_impl.h"
 #include "hotaru/script/types/python_errors.h"
 
@@ -302,6 +303,10 @@ Value Interpreter::loop() {
         result = Value::from_object(
             run_async(*code->functions[in.aux], taken_list()));
         break;
+      case Opcode::kAwaitable:
+        result = Value::from_object(
+            make_awaited(*code->functions[in.aux], taken_list()));
+        break;
       case Opcode::kWait: {
         Future& future = future_of(read(0));
         if (!future.done() && suspends_) {
@@ -376,8 +381,9 @@ Value Interpreter::loop() {
         Value value = take(0);
         TypePtr type = code->types[in.aux];
         HOTARU_CHECK_AS(TypeError, value_matches(value, type),
-                        "expected a value of type '", type->annotation(),
-                        "' but found '", value.type_name(), "'");
+                        "expected value of type ", type->str(),
+                        " for return value but instead got value of type ",
+                        value.type_name(), ".");
         result = std::move(value);
         break;
       }

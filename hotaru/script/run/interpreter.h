@@ -15,6 +15,7 @@ namespace hotaru::script {
 
 class Code;
 class Function;
+struct AwaitedCall;
 
 /// Runs a function with all its arguments, already of the parameters' types
 /// (Function::bind). Thread-safe. Throws ExecutionError, which tells where in
@@ -28,6 +29,8 @@ Value run(const Code& code, std::vector<Value> arguments);
 /// number of programs that wait for each other blocks the pool. The caller's
 /// grad mode and streams hold in the program, too. Thread-safe.
 Ref<Future> run_async(Function& function, std::vector<Value> arguments);
+/// The same call, made by the first who asks for its result.
+Ref<AwaitedCall> make_awaited(Function& function, std::vector<Value> arguments);
 
 /// An error while a TorchScript program ran. what() holds the program's call
 /// stack, as TorchScript prints it, and the message.

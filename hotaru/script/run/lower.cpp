@@ -299,7 +299,7 @@ class Lowering {
             push(code_.names, node.name));
         return;
       case NodeKind::kFork:
-        add(Opcode::kFork, operands, result,
+        add(node.index ? Opcode::kAwaitable : Opcode::kFork, operands, result,
             push(code_.functions, node.callee));
         return;
       case NodeKind::kReturn:

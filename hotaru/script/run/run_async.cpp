@@ -1,6 +1,7 @@
 // Programs as tasks: fork, and what waits without holding a thread.
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "hotaru/autograd/grad_mode.h"
@@ -10,6 +11,7 @@
 #include "hotaru/runtime/threads/scheduler.h"
 #include "hotaru/script/program/function.h"
 #include "hotaru/script/program/unit.h"
+#include "hotaru/script/run/foreign.h"
 #include "hotaru/script/run/interpreter.h"
 #include "hotaru/script/run/interpreter_impl.h"
 
@@ -114,7 +116,40 @@ class AsyncRun final : public Task {
   Ref<Future> future_ = make_ref<Future>();
 };
 
+// A call of a program's function that nobody has asked for yet.
+class AwaitedFunction final : public AwaitedCall {
+ public:
+  AwaitedFunction(Function& function, std::vector<Value> arguments)
+      : unit_(function.unit().shared_from_this()),
+        function_(function),
+        arguments_(std::move(arguments)) {}
+
+  Value wait() override {
+    const std::lock_guard lock(mutex_);
+    if (!done_) {
+      std::vector<Value> arguments = arguments_;
+      value_ = run(function_.code(), std::move(arguments));
+      done_ = true;
+    }
+    return value_;
+  }
+
+ private:
+  std::shared_ptr<CompilationUnit> unit_;
+  Function& function_;
+  std::vector<Value> arguments_;
+  // One of the threads that wait makes the call, which may wait itself.
+  std::recursive_mutex mutex_;
+  bool done_ = false;
+  Value value_;
+};
+
 }  // namespace
+
+Ref<AwaitedCall> make_awaited(Function& function,
+                              std::vector<Value> arguments) {
+  return make_ref<AwaitedFunction>(function, std::move(arguments));
+}
 
 Future& future_of(const Value& value) {
   auto* future =

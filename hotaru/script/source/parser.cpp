@@ -340,10 +340,20 @@ const Stmt* Parser::while_statement() {
 
 const Stmt* Parser::for_statement() {
   SourceRange begin = take().range;
+  if (at("*")) {
+    fail_at(current_.range,
+            "A Starred expression may only appear on the lhs within the "
+            "presence of another non-starred expression");
+  }
   const Expr* target = target_list();
   check_target(target);
   expect("in");
+  const bool bare = !at("(");
   const Expr* iterable = expression_list(false);
+  // PyTorch reads text otherwise than Python's own functions.
+  if (bare && iterable->kind == ExprKind::kTuple &&
+      source_.name() == "<string>")
+    fail_at(since(begin), "List of iterables is not supported currently");
   Stmt* stmt = make_stmt(StmtKind::kFor, begin);
   stmt->targets = copy(Exprs{target});
   stmt->value = iterable;
@@ -432,7 +442,7 @@ void Parser::apply_type_comments(Def& def, std::vector<Param>& params,
                      : Exprs{types};
     size_t self = params.size() == list.size() + 1 ? 1 : 0;
     if (list.size() + self != params.size()) {
-      fail_at(comment, "Number of type annotations (", list.size(),
+      fail_at(def.range, "Number of type annotations (", list.size(),
               ") did not match the number of function parameters (",
               params.size(), ")");
     }
@@ -450,6 +460,7 @@ const Stmt* Parser::def_statement() {
   std::vector<Param> params = parameters();
   if (accept("->")) def.return_type = expression();
   int header_line = source_.line_index(current_.range.begin);
+  def.range = since(begin);  // of the header, as long as that is read
   // Skipping the newlines makes the lexer pass the comments before the body.
   expect(":");
   if (current_.kind == TokenKind::kNewline) {

@@ -13,11 +13,17 @@ namespace {
 // small even when a hostile file is one line of megabytes.
 constexpr uint32_t kShownBefore = 120;
 constexpr uint32_t kShownAfter = 80;
+// Lines around the marked ones, and how many marked ones are shown.
+constexpr int kContext = 2;
+constexpr int kShownLines = 40;
 
 }  // namespace
 
-Source::Source(std::string name, std::string text, int first_line)
-    : name_(std::move(name)), text_(std::move(text)), first_line_(first_line) {
+Source::Source(std::string name, std::string text, int first_line, int indent)
+    : name_(std::move(name)),
+      text_(std::move(text)),
+      first_line_(first_line),
+      indent_(indent) {
   HOTARU_CHECK_AS(ValueError,
                   text_.size() < std::numeric_limits<uint32_t>::max(), name_,
                   ": source text of ", text_.size(), " bytes is too long");
@@ -49,21 +55,41 @@ int SourceRange::line_number() const {
 
 std::string SourceRange::highlight() const {
   if (!source) return "  (generated code)\n";
-  int index = source->line_index(begin);
-  std::string_view line = source->line(index);
-  uint32_t column = begin - source->line_start(index);
-  uint32_t width = std::max<uint32_t>(1, end - begin);
-  width = std::min<uint32_t>(
-      width,
-      std::max<size_t>(1, line.size() - std::min<size_t>(column, line.size())));
-  uint32_t cut = column > kShownBefore ? column - kShownBefore : 0;
-  line = line.substr(std::min<size_t>(cut, line.size()),
-                     kShownBefore + kShownAfter);
-  column -= cut;
-  width = std::min(width, kShownAfter);
-  return concat("  File \"", source->name(), "\", line ", line_number(), "\n",
-                "    ", line, "\n    ", std::string(column, ' '),
-                std::string(width, '~'), " <--- HERE\n");
+  const int first = source->line_index(begin);
+  const int last = source->line_index(end > begin ? end - 1 : begin);
+  const std::string indent(size_t(source->indent()), ' ');
+  std::string out =
+      concat("  File \"", source->name(), "\", line ", line_number(), "\n");
+  auto show = [&](int index) {
+    const std::string_view line = source->line(index);
+    if (line.empty() && index + 1 == source->line_count()) return;
+    if (!line.empty())
+      out += concat(indent, line.substr(0, kShownBefore + kShownAfter));
+    out += "\n";
+  };
+  for (int i = std::max(0, first - kContext); i < first; ++i) show(i);
+  const int shown = std::min(last, first + kShownLines);
+  for (int i = first; i <= shown; ++i) {
+    std::string_view line = source->line(i);
+    size_t from = std::min(line.find_first_not_of(' '), line.size());
+    if (i == first) from = begin - source->line_start(i);
+    size_t to = i == last ? end - source->line_start(i) : line.size();
+    const size_t cut =
+        i == first && from > kShownBefore ? from - kShownBefore : 0;
+    line = line.substr(std::min(cut, line.size()), kShownBefore + kShownAfter);
+    from = std::min(from - cut, line.size());
+    to = std::clamp(to - cut, from, std::max(line.size(), from));
+    if (i == first) to = std::max(to, from + 1);  // the end of a line, too
+    if (first == last) to = std::min(to, from + kShownAfter);
+    out += concat(line.empty() ? std::string() : indent, line, "\n");
+    if (to > from) {
+      out += concat(indent, std::string(from, ' '), std::string(to - from, '~'),
+                    i == shown ? " <--- HERE\n" : "\n");
+    }
+  }
+  const int after = std::min(last + kContext, source->line_count() - 1);
+  for (int i = last + 1; i <= after; ++i) show(i);
+  return out;
 }
 
 SourceRange SourceRange::to(const SourceRange& last) const {

@@ -16,23 +16,28 @@ namespace hotaru::script {
 class Source {
  public:
   /// `first_line` is the number of the text's first line in the file that it
-  /// was cut from. Throws ValueError for texts of 4 GiB and more.
-  Source(std::string name, std::string text, int first_line = 1);
+  /// was cut from, `indent` what was cut off from the left of its lines. Throws
+  /// ValueError for texts of 4 GiB and more.
+  Source(std::string name, std::string text, int first_line = 1,
+         int indent = 0);
 
   const std::string& name() const { return name_; }
   std::string_view text() const { return text_; }
   int first_line() const { return first_line_; }
+  int indent() const { return indent_; }
 
   /// Index (from 0) of the line that holds the byte at `offset`.
   int line_index(uint32_t offset) const;
   /// The line without its newline.
   std::string_view line(int index) const;
   uint32_t line_start(int index) const { return line_starts_[index]; }
+  int line_count() const { return int(line_starts_.size()); }
 
  private:
   std::string name_;
   std::string text_;
   int first_line_;
+  int indent_;
   std::vector<uint32_t> line_starts_;
 };
 
@@ -45,7 +50,8 @@ struct SourceRange {
   std::string_view text() const;
   /// 1-based line in the original file, 0 without a source.
   int line_number() const;
-  /// `  File "name", line N` and the marked line, as TorchScript shows them.
+  /// `  File "name", line N` and the marked lines between their neighbours, as
+  /// TorchScript shows them.
   std::string highlight() const;
   /// From the beginning of this range to the end of the other.
   SourceRange to(const SourceRange& last) const;

@@ -6,7 +6,8 @@
 namespace hotaru::script {
 
 inline constexpr const char* kListIndex = "list index out of range";
-inline constexpr const char* kSliceStep = "slice step cannot be zero";
+inline constexpr const char* kSliceStep =
+    "List slice should have non-zero step";
 inline constexpr const char* kFewArguments =
     "Too few arguments for format string: ";
 

@@ -58,6 +58,20 @@ std::string join(const std::vector<TypePtr>& items, F print) {
   return out;
 }
 
+// Place of a type among those of a Union, as PyTorch sorts them.
+int union_place(TypePtr type) {
+  constexpr TypeKind kOrder[] = {
+      TypeKind::kAny,      TypeKind::kEnum,      TypeKind::kAnyEnum,
+      TypeKind::kTensor,   TypeKind::kStorage,   TypeKind::kTuple,
+      TypeKind::kList,     TypeKind::kDict,      TypeKind::kNumber,
+      TypeKind::kFloat,    TypeKind::kComplex,   TypeKind::kFuture,
+      TypeKind::kAwait,    TypeKind::kInt,       TypeKind::kNone,
+      TypeKind::kString,   TypeKind::kGenerator, TypeKind::kBool,
+      TypeKind::kOptional, TypeKind::kVar,       TypeKind::kDevice};
+  return int(std::find(std::begin(kOrder), std::end(kOrder), type->kind) -
+             std::begin(kOrder));
+}
+
 // Reads the type language of schemas.
 class SchemaTypes {
  public:
@@ -108,6 +122,9 @@ class SchemaTypes {
       } else if (name == "Future") {
         std::vector<TypePtr> items = list();
         if (items.size() == 1) return table_.future(items[0]);
+      } else if (name == "Await") {
+        std::vector<TypePtr> items = list();
+        if (items.size() == 1) return table_.awaited(items[0]);
       } else {  // an alias mark such as Tensor(a!)
         while (pos_ < text_.size() && !accept(')')) ++pos_;
         return named(name);
@@ -164,12 +181,23 @@ class SchemaTypes {
 std::string Type::annotation() const {
   auto print = [](TypePtr type) { return type->annotation(); };
   switch (kind) {
-    case TypeKind::kOptional:
-      return "Optional[" + item()->annotation() + "]";
+    case TypeKind::kOptional: {
+      if (item()->kind != TypeKind::kUnion)
+        return "Optional[" + item()->annotation() + "]";
+      std::vector<TypePtr> all = item()->items;
+      const auto after =
+          std::find_if(all.begin(), all.end(), [](TypePtr other) {
+            return union_place(other) > union_place(TypeTable::none());
+          });
+      all.insert(after, TypeTable::none());
+      return "Union[" + join(all, print) + "]";
+    }
     case TypeKind::kList:
       return "List[" + item()->annotation() + "]";
     case TypeKind::kFuture:
       return "Future[" + item()->annotation() + "]";
+    case TypeKind::kAwait:
+      return "Await[" + item()->annotation() + "]";
     case TypeKind::kDict:
       return "Dict[" + join(items, print) + "]";
     case TypeKind::kUnion:
@@ -197,6 +225,8 @@ std::string Type::str() const {
       return item()->str() + "[]";
     case TypeKind::kFuture:
       return "Future(" + item()->str() + ")";
+    case TypeKind::kAwait:
+      return "Await(" + item()->str() + ")";
     case TypeKind::kDict:
       return "Dict(" + join(items, print) + ")";
     case TypeKind::kUnion:
@@ -266,7 +296,8 @@ TypePtr TypeTable::intern(Type type) {
   for (TypePtr other : same_text)
     if (other->kind == type.kind && other->items == type.items &&
         other->cls == type.cls && other->enumeration == type.enumeration &&
-        other->fields == type.fields)
+        other->fields == type.fields &&
+        other->defaults.size() == type.defaults.size())
       return other;
   types_.push_back(std::move(type));
   same_text.push_back(&types_.back());
@@ -285,7 +316,7 @@ TypePtr TypeTable::list(TypePtr item) {
 }
 
 TypePtr TypeTable::dict(TypePtr key, TypePtr value) {
-  HOTARU_CHECK(key->kind != TypeKind::kEnum,
+  HOTARU_CHECK(key->kind != TypeKind::kEnum && key->kind != TypeKind::kUnion,
                "Cannot create dict for key type '", key->str(),
                "', only int, float, complex, Tensor, device and string keys "
                "are supported");
@@ -298,15 +329,21 @@ TypePtr TypeTable::tuple(std::vector<TypePtr> items) {
 
 TypePtr TypeTable::named_tuple(std::string name,
                                std::vector<std::string> fields,
-                               std::vector<TypePtr> items) {
+                               std::vector<TypePtr> items,
+                               std::vector<Value> defaults) {
   return intern({.kind = TypeKind::kTuple,
                  .items = std::move(items),
                  .name = std::move(name),
-                 .fields = std::move(fields)});
+                 .fields = std::move(fields),
+                 .defaults = std::move(defaults)});
 }
 
 TypePtr TypeTable::future(TypePtr item) {
   return intern({.kind = TypeKind::kFuture, .items = {item}});
+}
+
+TypePtr TypeTable::awaited(TypePtr item) {
+  return intern({.kind = TypeKind::kAwait, .items = {item}});
 }
 
 TypePtr TypeTable::union_of(std::vector<TypePtr> items) {
@@ -329,6 +366,17 @@ TypePtr TypeTable::union_of(std::vector<TypePtr> items) {
     }
   }
   if (flat.empty()) return none();
+  // Types that another one holds already say nothing.
+  for (size_t i = flat.size(); i-- > 0;) {
+    const bool held = std::any_of(flat.begin(), flat.end(), [&](TypePtr other) {
+      return other != flat[i] && other->kind != TypeKind::kNumber &&
+             is_subtype(flat[i], other);
+    });
+    if (held) flat.erase(flat.begin() + std::ptrdiff_t(i));
+  }
+  std::stable_sort(flat.begin(), flat.end(), [](TypePtr a, TypePtr b) {
+    return union_place(a) < union_place(b);
+  });
   TypePtr result =
       flat.size() == 1
           ? flat[0]
@@ -404,8 +452,8 @@ bool is_subtype(TypePtr from, TypePtr to) {
       return true;
     }
     case TypeKind::kFuture:
-      return from->kind == TypeKind::kFuture &&
-             is_subtype(from->item(), to->item());
+    case TypeKind::kAwait:
+      return from->kind == to->kind && is_subtype(from->item(), to->item());
     case TypeKind::kList:
     case TypeKind::kDict:
       return alike(from, to);

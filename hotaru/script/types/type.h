@@ -37,6 +37,7 @@ enum class TypeKind : uint8_t {
   kDict,      // items[0] -> items[1]
   kTuple,     // items; a NamedTuple has a name and fields
   kFuture,    // items[0]
+  kAwait,     // items[0]
   kClass,     // an instance of a class, a module or an interface
   kEnum,      // a member of an Enum class
   kVar,       // a type variable of a built-in's schema; name
@@ -51,6 +52,8 @@ struct Type {
   /// operator gives. kVar: the variable's name.
   std::string name = {};
   std::vector<std::string> fields = {};
+  /// NamedTuple: values of its last fields where a program gives none.
+  std::vector<Value> defaults = {};
   /// kClass only.
   ClassType* cls = nullptr;
   /// kEnum only; kept by the table.
@@ -91,8 +94,10 @@ class TypeTable {
   TypePtr dict(TypePtr key, TypePtr value);
   TypePtr tuple(std::vector<TypePtr> items);
   TypePtr named_tuple(std::string name, std::vector<std::string> fields,
-                      std::vector<TypePtr> items);
+                      std::vector<TypePtr> items,
+                      std::vector<Value> defaults = {});
   TypePtr future(TypePtr item);
+  TypePtr awaited(TypePtr item);
   /// Flattened and without duplicates; with None it is Optional of the rest.
   TypePtr union_of(std::vector<TypePtr> items);
   TypePtr class_type(ClassType* cls);

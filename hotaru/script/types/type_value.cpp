@@ -38,6 +38,7 @@ bool value_matches(const Value& value, TypePtr type) {
     case TypeKind::kGenerator:
     case TypeKind::kStorage:
     case TypeKind::kFuture:
+    case TypeKind::kAwait:
       return value.is_object();
     case TypeKind::kOptional:
       return value.is_none() || value_matches(value, type->item());

@@ -96,13 +96,16 @@ bool python_instance(PyObject* object, Value* out) {
   Ref<InstanceObject> instance = script::make_instance(*compiled.cls);
   const std::vector<Attribute>& attributes = compiled.cls->attributes();
   for (size_t i = 0; i < attributes.size(); ++i) {
-    Value value =
-        to_value(nb::handle(object).attr(attributes[i].name.c_str()).ptr());
+    const std::string& name = attributes[i].name;
+    HOTARU_CHECK(nb::hasattr(object, name.c_str()),
+                 "Tried to cast object to type ", compiled.cls->name(),
+                 " but object was missing attribute ", name);
+    Value value = to_value(nb::handle(object).attr(name.c_str()).ptr());
     const GilRelease release;  // it may compile
-    HOTARU_CHECK_AS(TypeError, script::convert_value(value, attributes[i].type),
-                    "attribute '", attributes[i].name, "' of '",
-                    compiled.cls->name(), "' should be of type '",
-                    attributes[i].type->annotation(), "'");
+    HOTARU_CHECK(script::convert_value(value, attributes[i].type),
+                 "Could not cast attribute '", name, "' to type ",
+                 attributes[i].type->str(), ": it is of type '",
+                 value.type_name(), "'");
     instance->slots[i] = std::move(value);
   }
   *out = Value(std::move(instance));
@@ -121,6 +124,9 @@ void init_script_class(nb::module_& m) {
            [](const ScriptClass& self, std::string_view name) {
              return self.cls->find_attribute(name) >= 0;
            })
+      .def_prop_ro(
+          "is_module",
+          [](const ScriptClass& self) { return self.cls->is_module(); })
       .def("has_method",
            [](const ScriptClass& self, std::string_view name) {
              return self.cls->find_method(name) != nullptr;

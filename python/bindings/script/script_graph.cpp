@@ -60,7 +60,7 @@ nb::object extra_of(const Node& node) {
       return nb::cast(node.index);
     case NodeKind::kIsInstance: {
       nb::list types;
-      for (script::TypePtr type : node.types) types.append(type->annotation());
+      for (script::TypePtr type : node.types) types.append(type->str());
       return types;
     }
     default:
@@ -73,7 +73,8 @@ nb::object place_of(const Node& node) {
   if (!range.source) return nb::none();
   const int line = range.source->line_index(range.begin);
   return nb::make_tuple(std::string(range.source->name()), range.line_number(),
-                        range.begin - range.source->line_start(line),
+                        range.begin - range.source->line_start(line) +
+                            uint32_t(range.source->indent()),
                         range.highlight());
 }
 

@@ -131,12 +131,12 @@ ScriptFunction define_function(const SourceUnit& self,
                                const std::string& file, int first_line,
                                const std::string& name, nb::object resolve,
                                const nb::dict& defaults,
-                               const ScriptClass* owner) {
+                               const ScriptClass* owner, int indent) {
   auto resolver = std::make_unique<PythonResolver>(self, std::move(resolve));
   auto values = to_defaults(defaults);
   const GilRelease release;
   Function* function = self.unit->add_function(
-      std::make_unique<script::Source>(file, source, first_line),
+      std::make_unique<script::Source>(file, source, first_line, indent),
       owner ? name : self.unit->unique_name(name), std::move(resolver),
       owner ? owner->cls : nullptr);
   function->set_defaults(std::move(values));
@@ -145,13 +145,14 @@ ScriptFunction define_function(const SourceUnit& self,
 
 std::vector<ScriptFunction> define_functions(
     const SourceUnit& self, const std::string& source, const std::string& file,
-    const std::string& prefix, nb::object resolve, const ScriptClass* owner) {
+    const std::string& prefix, nb::object resolve, const ScriptClass* owner,
+    int first_line, int indent) {
   auto resolver = std::make_unique<PythonResolver>(self, std::move(resolve));
   const GilRelease release;
   std::vector<ScriptFunction> out;
   for (Function* function : self.unit->add_functions(
-           std::make_unique<script::Source>(file, source), prefix,
-           std::move(resolver), owner ? owner->cls : nullptr))
+           std::make_unique<script::Source>(file, source, first_line, indent),
+           prefix, std::move(resolver), owner ? owner->cls : nullptr))
     out.push_back({self.unit, function});
   return out;
 }
@@ -356,6 +357,9 @@ void init_script_source(nb::module_& m) {
       .def("__str__",
            [](const ScriptType& self) { return self.type->annotation(); })
       .def_prop_ro("name", &ScriptType::name)
+      .def_prop_ro(
+          "ir",
+          [](const ScriptType& self) { return script::ir_text(self.type); })
       .def_prop_ro("is_interface",
                    [](const ScriptType& self) {
                      return self.type->kind == script::TypeKind::kClass &&
@@ -389,10 +393,11 @@ void init_script_source(nb::module_& m) {
       .def("define_function", &define_function, nb::arg("source"),
            nb::arg("file"), nb::arg("first_line"), nb::arg("name"),
            nb::arg("resolve"), nb::arg("defaults"),
-           nb::arg("owner").none() = nb::none())
+           nb::arg("owner").none() = nb::none(), nb::arg("indent") = 0)
       .def("define_functions", &define_functions, nb::arg("source"),
            nb::arg("file"), nb::arg("prefix"), nb::arg("resolve"),
-           nb::arg("owner").none() = nb::none())
+           nb::arg("owner").none() = nb::none(), nb::arg("first_line") = 1,
+           nb::arg("indent") = 0)
       .def("parse_type",
            [](const SourceUnit& self, const std::string& text,
               const std::string& file, nb::object resolve) {
@@ -425,14 +430,18 @@ void init_script_source(nb::module_& m) {
            })
       .def("named_tuple", [](const SourceUnit& self, const std::string& name,
                              const std::vector<std::string>& fields,
-                             const std::vector<ScriptType>& types) {
+                             const std::vector<ScriptType>& types,
+                             const nb::list& defaults) {
         std::vector<script::TypePtr> items;
         for (const ScriptType& type : types) items.push_back(type.type);
+        std::vector<Value> values;
+        for (nb::handle value : defaults)
+          values.push_back(to_value(value.ptr()));
         return unlocked([&] {
           const std::lock_guard lock(self.unit->mutex());
-          return ScriptType{self.unit,
-                            self.unit->types().named_tuple(
-                                self.unit->unique_name(name), fields, items)};
+          return ScriptType{self.unit, self.unit->types().named_tuple(
+                                           self.unit->unique_name(name), fields,
+                                           items, std::move(values))};
         });
       });
   m.def("_script_has_operator", [](std::string_view name) {

@@ -4,6 +4,7 @@
 
 #include "bindings/runtime/future_object.h"
 #include "bindings/runtime/generator_object.h"
+#include "bindings/script/script_await.h"
 #include "bindings/script/script_object.h"
 #include "bindings/tensor/items.h"
 #include "bindings/tensor/tensor_object.h"
@@ -340,7 +341,7 @@ Value to_value(PyObject* object) {
   if (is_dtype(object)) return to_dtype(object);
   if (is_device(object)) return to_device(object);
   if (to_generator(object, &out) || future_to_value(object, &out) ||
-      script_to_value(object, &out))
+      script_to_value(object, &out) || await_to_value(object, &out))
     return out;
   fail<TypeError>("objects of type '", Py_TYPE(object)->tp_name,
                   "' have no counterpart in hotaru");
@@ -393,6 +394,7 @@ PyObject* to_python(const Value& value) {
       return script_to_python(value);
     case Value::Tag::kObject:
       if (PyObject* future = future_to_python(value)) return future;
+      if (PyObject* awaited = await_to_python(value)) return awaited;
       return generator_to_python(value);
   }
   Py_RETURN_NONE;

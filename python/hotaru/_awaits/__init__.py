@@ -1,6 +1,6 @@
 """Calls that wait until somebody asks for their result.
 
-In Python alone: compiled code has no such values, and refuses the names.
+Compiled code has such values, too: Await[T].
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ class _Await:
     """
 
     __class_getitem__ = classmethod(types.GenericAlias)
+    _hotaru_await = True  # how the extension knows it
 
     def __init__(self, function, args: tuple) -> None:
         self._function = function

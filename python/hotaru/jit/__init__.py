@@ -19,6 +19,7 @@ from ._interface import interface
 from ._marks import (
     Attribute,
     Final,
+    _drop,
     _overload,
     _overload_method,
     _unwrap_optional,
@@ -53,6 +54,7 @@ __all__ = [
     "_awaitable",
     "_awaitable_nowait",
     "_awaitable_wait",
+    "_drop",
     "_fork",
     "_get_trace_graph",
     "_overload",

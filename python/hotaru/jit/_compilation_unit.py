@@ -169,9 +169,11 @@ def define_text(
     if not isinstance(text, str):
         raise TypeError(f"define(): expected source as str, not {type(text).__name__}")
     resolver = Resolver(names, scripter)
+    source = left_aligned(text)
+    place = (source.line, source.indent)
     try:
         return scripter.unit.define_functions(
-            left_aligned(text), "<string>", prefix, resolver, owner
+            source.text, source.file, prefix, resolver, owner, *place
         )
     except RuntimeError as error:  # names are looked up later
         raise NotSupportedError(str(error)) from None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import contextlib
+import inspect
+import textwrap
 import threading
 import typing
 import warnings
@@ -11,7 +14,7 @@ from typing import Any, Callable
 
 Final = typing.Final
 
-EXPORT, IGNORE, UNUSED = "export", "ignore", "unused"
+EXPORT, IGNORE, UNUSED, DROP = "export", "ignore", "unused", "drop"
 # PyTorch's text, which libraries' own marks are made of.
 COPIED = (
     "if this method is not scripted, copy the python method onto the scripted model"
@@ -22,7 +25,7 @@ INTERFACE = "__hotaru_interface__"
 
 
 def mark_of(function) -> str | None:
-    """EXPORT, IGNORE, UNUSED or None."""
+    """EXPORT, IGNORE, UNUSED, DROP or None."""
     if builtins.isinstance(function, property):
         function = function.fget
     return getattr(function, _MARK, None)
@@ -57,9 +60,47 @@ def _overload(func: Callable) -> Callable:
     Python calls the definition. Compiled code has it once for each signature,
     and calls the first one that takes its arguments.
     """
+    _check_declaration(func)
     key = func.__module__, func.__qualname__
     _overloads.setdefault(key, []).append(func)
     return func
+
+
+_BODY = """Only `pass` statement or `...` can be the body of overload declaration:
+{} <- Expecting `pass` or `...` here!
+
+Example usage of overload function:
+@torch.jit._overload
+def my_function(x: type0) -> type0: # decl 1
+    pass
+
+@torch.jit._overload
+def my_function(x: type1) -> type1: # decl 2
+    pass
+
+def my_function(x):                 # implementation
+    if isinstance(x, type0):
+        return x
+    elif isinstance(x, type1):
+        return x
+"""
+
+
+def _check_declaration(func: Callable) -> None:
+    """RuntimeError if the declared signature has a body."""
+    try:
+        source = textwrap.dedent(inspect.getsource(func))
+        body = ast.parse(source).body[0].body
+    except (OSError, SyntaxError, TypeError):
+        return  # of an interactive session
+    first = body[0]
+    empty = builtins.isinstance(first, ast.Pass) or (
+        builtins.isinstance(first, ast.Expr)
+        and builtins.isinstance(first.value, ast.Constant)
+        and first.value.value is ...
+    )
+    if len(body) != 1 or not empty:
+        raise RuntimeError(_BODY.format("\n".join(source.split("\n")[:3])))
 
 
 def _overload_method(func: Callable) -> Callable:
@@ -79,8 +120,15 @@ def overloads_of(function) -> list:
     if known is None:
         key = function.__module__, function.__qualname__
         known = _overloads.get(key, [])
-        if not known or function in known:
+        if not known:
             return []
+        if function in known:
+            method = "." in function.__qualname__.rpartition("<locals>.")[2]
+            raise RuntimeError(
+                f"Implementation for the {'method' if method else 'function'} "
+                f'"{function.__name__}" is missing. Please make sure a definition '
+                "is provided and defined after all overload declarations."
+            )
         # The name may be used again, for another function.
         del _overloads[key]
         setattr(function, _DECLARED, known)
@@ -102,6 +150,11 @@ def unused(fn: Callable) -> Callable:
         _marked(fn.fget, UNUSED)
         return fn
     return _marked(fn, UNUSED)
+
+
+def _drop(fn: Callable) -> Callable:
+    """Leaves the function out, whatever its signature is."""
+    return _marked(fn, DROP)
 
 
 def ignore(drop: bool | Callable = False, **kwargs) -> Callable:

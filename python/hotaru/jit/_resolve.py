@@ -21,7 +21,7 @@ import warnings
 
 import hotaru
 
-from .. import _C
+from .. import _C, _awaits
 from .._own_names import is_own
 from ..nn import Module
 from . import _async, _marks
@@ -106,6 +106,10 @@ _SPECIALS = {
     id(_marks.is_tracing): ("builtin", "is_tracing"),
     id(_torch_level._begin_range): ("builtin", "profiler::_record_function_enter_new"),
     id(_torch_level._end_range): ("builtin", "profiler::_record_function_exit"),
+    id(_awaits._awaitable): ("special", "awaitable"),
+    id(_awaits._awaitable_wait): ("builtin", "awaitable_wait"),
+    id(_awaits._awaitable_nowait): ("builtin", "awaitable_nowait"),
+    id(_awaits._Await): ("generic", "Await"),
     id(warnings.warn): ("builtin", "warn"),
     id(slice): ("special", "slice"),
     id(...): ("special", "Ellipsis"),
@@ -136,8 +140,10 @@ _GENERATED = {
     "__call_foreign": ("builtin", "call_foreign"),
     **{
         f"__{name}": ("generic", name)
-        for name in ("list", "dict", "tuple", "Optional", "Union", "Future")
+        for name in ("list", "dict", "tuple", "Optional", "Union", "Future", "Await")
     },
+    "__raise": ("special", "RaiseException"),
+    "__uninitialized": ("special", "uninitialized"),
 }
 # The class that archives have for it.
 _AUTOCAST = "__torch__.torch.amp.autocast_mode.autocast"
@@ -381,7 +387,18 @@ class Resolver:
             if overloads:
                 return ("overloads", overloads)
             return ("function", self._scripter.function(wrapped))
-        if inspect.isbuiltin(function) or not _is_ours(function):
+        owner = getattr(function, "__self__", None)
+        differentiable = isinstance(owner, type) and issubclass(
+            owner, hotaru.autograd.Function
+        )
+        if differentiable and function == owner.apply:
+            return ("function", self._scripter.apply_of(owner))
+        if inspect.isbuiltin(function):
+            return (
+                "error",
+                f"Python builtin {function} is currently not supported in Torchscript",
+            )
+        if not _is_ours(function):
             return (
                 "error",
                 "python value of type "

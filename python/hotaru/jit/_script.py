@@ -17,7 +17,10 @@ from ._module import (
 )
 from ._script_module import prepared, script_module
 from ._scripter import _UNIT, SCRIPTER, ScriptFunction
-from .frontend import NotSupportedError
+from .frontend import NotSupportedError, UnknownAnnotationError
+
+# Errors that are ValueErrors, as the compiler words them.
+_VALUES = ("Type annotations on instance attributes", "Unknown type annotation: ")
 
 
 def enum_type(cls: type):
@@ -72,6 +75,12 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
         try:
             return _script(obj, near)
         except RuntimeError as error:
+            if isinstance(error, UnknownAnnotationError) or str(error).startswith(
+                _VALUES
+            ):
+                raise ValueError(
+                    str(error).replace(":\n  File", "   File", 1)
+                ) from None
             if SCRIPTER.not_supported is None:
                 raise
             # In a function that this one calls.

@@ -105,6 +105,12 @@ def finished(module: nn.Module, native) -> RecursiveScriptModule:
             or (_marks.is_copied(method) and not native.has_method(name))
         ):
             object.__setattr__(out, name, types.MethodType(method, out))
+    for name in _ignored(module):
+        # A property stays what it is in the class.
+        kept = inspect.getattr_static(type(module), name, None)
+        if isinstance(kept, property) or hasattr(module, name):
+            value = kept if isinstance(kept, property) else getattr(module, name)
+            object.__setattr__(out, name, value)
     for name, method in _own_methods(module):
         if _marks.mark_of(method) in (_marks.IGNORE, _marks.UNUSED):
             object.__setattr__(out, name, types.MethodType(method, out))
@@ -217,15 +223,21 @@ class _Members:
         self._names = module_names(type(module))
         self._annotations = _class_annotations(type(module))
         self._constants = _constant_names(type(module), self._annotations)
+        self._ignored = frozenset(_ignored(module))
         none = SCRIPTER.named_type("NoneType")
         tensor = SCRIPTER.named_type("Tensor")
         for name, value in module._parameters.items():
-            self._add(name, value, none if value is None else tensor, "p")
+            if name not in self._ignored:
+                self._add(name, value, none if value is None else tensor, "p")
         for name, value in module._buffers.items():
+            if name in self._ignored:
+                continue
             known = self._annotated(name)
             default = none if value is None else tensor
             self._add(name, value, known or default, "b")
         for name, child in module._modules.items():
+            if name in self._ignored:
+                continue
             if child is None:
                 if not builder._traced:
                     self._add(name, None, none)
@@ -234,7 +246,8 @@ class _Members:
                 wanted = self._interface(name) or native.class_type
                 self._add(name, native, wanted)
         for name, value in _plain_attributes(module):
-            if name not in self.types:
+            own = name in vars(module) or callable(value) or name in self._constants
+            if name not in self.types and name not in self._ignored and own:
                 self._plain(name, value)
 
     def key(self):
@@ -269,7 +282,8 @@ class _Members:
         return SCRIPTER.type_of_annotation(annotation, self._names)
 
     def _plain(self, name: str, value) -> None:
-        if _is_quantized(value):
+        modules = name not in self._constants and _holds_modules(value)
+        if modules or _is_quantized(value):
             return self._fail(name, value)
         known = None
         if isinstance(value, _marks.Attribute):
@@ -325,6 +339,19 @@ class _Members:
         )
 
 
+def _ignored(module) -> tuple:
+    """Names of attributes that the class leaves to Python."""
+    return tuple(getattr(type(module), "__jit_ignored_attributes__", ()))
+
+
+def _holds_modules(value) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())
+    return type(value) in (list, tuple) and any(
+        isinstance(item, nn.Module) or _holds_modules(item) for item in value
+    )
+
+
 def _is_quantized(value) -> bool:
     if type(value) in (list, tuple):
         return any(map(_is_quantized, value))
@@ -360,6 +387,8 @@ class _Methods:
         names = self._exported()
         forward = self._bound.get("forward") or _find(self._python, "forward")
         unmarked = forward is not None and not _marks.mark_of(forward)
+        if inspect.isfunction(forward):
+            _marks.overloads_of(forward)  # which it refuses to be one of
         if unmarked and "forward" not in self._defined:
             names.insert(0, "forward")
         for name in names:
@@ -436,12 +465,35 @@ class _Methods:
         method = self._define(name)
         if method is not None:
             return ("function", method)
+        if name in getattr(self._python, "__jit_ignored_attributes__", ()):
+            return (
+                "error",
+                f"Module '{self._python.__name__}' has no attribute '{name}' (This "
+                "attribute exists on the Python module, but the attribute was "
+                "ignored during compilation.)",
+            )
         if name in self._failed:
             value = self._failed[name]
             if not isinstance(value, _Kind):
-                return Resolver({}, SCRIPTER).meaning(value, name)
+                return self._compiled(name, Resolver({}, SCRIPTER).meaning(value, name))
             return ("error", _unusable(self._python, name, value.type))
         return ("unknown",)
+
+    def _compiled(self, name: str, meaning: tuple) -> tuple:
+        """The meaning, or an error if it is a function that does not compile."""
+        if meaning[0] != "function":
+            return meaning
+        try:
+            meaning[1]._compile()
+        except RuntimeError as error:
+            return (
+                "error",
+                f"Module '{self._python.__name__}' has no attribute '{name}' (This "
+                "function exists as an attribute on the Python module, but we failed "
+                "to compile it to a TorchScript function. \nThe error stack is "
+                f"reproduced here:\n{error})",
+            )
+        return meaning
 
     def _overloads(self, name: str, found) -> list:
         """The method once for each signature that is declared for it."""

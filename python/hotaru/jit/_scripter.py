@@ -17,6 +17,7 @@ from ._operators import NAMES, signature_of
 from ._packaged import module_of
 from ._resolve import Foreign, Resolver
 from ._source import (
+    check_type_comments,
     defaults_of,
     module_names,
     source_of,
@@ -24,7 +25,7 @@ from ._source import (
     type_comment,
     with_signature,
 )
-from .frontend import NotSupportedError
+from .frontend import NotSupportedError, UnknownAnnotationError
 
 # The classes and functions of one process, in which they can call each other.
 # `with _UNIT` keeps other threads from compiling; calls don't need it.
@@ -38,6 +39,32 @@ if hasattr(os, "register_at_fork"):
     )
 
 ScriptFunction = _C.ScriptFunction
+
+
+class _Members:
+    """Finds the members of a class that are no methods."""
+
+    def __init__(self, cls: type, scripter: Scripter) -> None:
+        self._cls = cls
+        self._scripter = scripter
+
+    def load(self, name: str, method: str = "", cls: str = "") -> tuple:
+        """Tells what `object.name` means or, for "static f", `Class.f`."""
+        static, _, own = name.rpartition(" ")
+        member = vars(self._cls).get(own)
+        if static:
+            if not isinstance(member, staticmethod):
+                return ("unknown",)
+            return Resolver({}, self._scripter).meaning(member.__func__, own)
+        data = own in vars(self._cls) and not hasattr(member, "__get__")
+        if not data or own.startswith("__"):
+            return ("unknown",)
+        return (
+            "error",
+            f"'{_qualified_name(self._cls)}' object has no attribute or method "
+            f"'{own}'. '{own}' is defined as a class attribute which currently is "
+            "not supported. Consider converting this to an instance attribute.",
+        )
 
 
 class Scripter:
@@ -75,8 +102,12 @@ class Scripter:
         resolver = Resolver(names, self, function.__name__)
         defaults = _defaults(function, source)
         place = (source.text, source.file, source.line)
+        if not function.__annotations__:
+            check_type_comments(source.text)
         try:
-            return self.unit.define_function(*place, name, resolver, defaults, owner)
+            return self.unit.define_function(
+                *place, name, resolver, defaults, owner, source.indent
+            )
         except RuntimeError as error:  # names are looked up later
             raise NotSupportedError(str(error)) from None
 
@@ -130,7 +161,9 @@ class Scripter:
         )
         defaults = {**fitting, **{k: defaults[k] for k in rest}}
         try:
-            return self.unit.define_function(*source, name, resolver, defaults, owner)
+            return self.unit.define_function(
+                *source[:3], name, resolver, defaults, owner
+            )
         except RuntimeError as error:
             raise NotSupportedError(str(error)) from None
 
@@ -165,6 +198,14 @@ class Scripter:
             p.replace(default=p.empty, annotation=p.empty)
             for p in signature.parameters.values()
         ]
+        # Methods of classes that are left out take whatever they are given.
+        left_out = mark == _marks.UNUSED and owner is not None and not owner.is_module
+        if left_out:
+            several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+            parameters = [p for p in parameters if p.kind not in several]
+            given = {p.name: typing.Any for p in parameters}
+            returns = {k: v for k, v in annotations.items() if k == "return"}
+            annotations = given | returns
         header = [
             p.name
             if p.name in first or p.name not in annotations
@@ -182,10 +223,12 @@ class Scripter:
         if comment:
             result = comment[1]
         if mark == _marks.UNUSED:
-            body = (
-                f"raise NotImplementedError('the function {function.__name__}"
-                " is marked as unused')"
+            why = (
+                "Cannot call @unused methods"
+                if left_out
+                else "This Python function is annotated to be ignored and cannot be run"
             )
+            body = f"__raise({why!r})\n    return __uninitialized({result})"
         else:
             given = "".join(f"{p.name}, " for p in parameters)
             body = (
@@ -194,7 +237,10 @@ class Scripter:
             )
         text = f"def {function.__name__}({', '.join(header)})"
         text += f":\n    # type: {comment[0]}\n" if comment else f" -> {result}:\n"
-        names["__function"] = Foreign(_by_position(function, by_name))
+        called = _by_position(function, by_name)
+        if "return" not in annotations and comment is None:
+            called = _giving_tensors(called)
+        names["__function"] = Foreign(called)
         resolver = Resolver(names, self)
         return self.unit.define_function(
             f"{text}    {body}\n",
@@ -224,6 +270,38 @@ class Scripter:
     def archived_class(self, qualified_name: str):
         """The type of a class that the unit itself knows by this name."""
         return self.unit.find_type(qualified_name)
+
+    def apply_of(self, cls: type) -> ScriptFunction:
+        """Function compiled code calls for `apply` of an autograd.Function."""
+        known = self._functions.get(cls)
+        if known is None:
+            forward = cls.forward
+            parameters = list(inspect.signature(forward).parameters.values())
+            if cls.setup_context is hotaru.autograd.Function.setup_context:
+                del parameters[0]  # ctx
+            names = {**surroundings(forward), "__function": Foreign(cls.apply)}
+            hints = forward.__annotations__
+            header, given = [], ""
+            for p in parameters:
+                hint = hints.get(p.name)
+                text = f": {_type_text(hint, names)}" if p.name in hints else ""
+                header.append(p.name + text)
+                given += f"{p.name}, "
+            result = "Tensor"
+            if "return" in hints:
+                result = _type_text(hints["return"], names)
+            name = _qualified_name(cls)
+            text = (
+                f"def {cls.__name__}({', '.join(header)}) -> {result}:\n    return "
+                f"__unchecked_cast({result}, __call_foreign(__function, ({given})))\n"
+            )
+            names.setdefault("Tensor", hotaru.Tensor)
+            defaults = {
+                p.name: p.default for p in parameters if p.default is not p.empty
+            }
+            known = self.define_text(text, name, None, names, defaults)
+            self._functions[cls] = known
+        return known
 
     def operator(self, overload) -> ScriptFunction:
         """Function compiled code calls for an operator that Python defined."""
@@ -289,15 +367,34 @@ class Scripter:
         hints = vars(cls).get("__annotations__", {})
         names = module_names(cls)
         tensor = self.named_type("Tensor")
+        defaults = list(getattr(cls, "_field_defaults", {}).values())
+        if any(isinstance(value, hotaru.Tensor) for value in defaults):
+            raise RuntimeError(
+                "Tensors are not supported as default NamedTuple fields. Their "
+                "mutability could lead to potential memory aliasing problems"
+            )
         types = [
-            self.type_of_annotation(hints[field], names) if field in hints else tensor
+            self._field(cls, hints[field], names) if field in hints else tensor
             for field in cls._fields
         ]
-        self._classes[cls] = _UNIT.named_tuple(
-            _qualified_name(cls), list(cls._fields), types
+        known = _UNIT.named_tuple(
+            _qualified_name(cls), list(cls._fields), types, defaults
         )
-        _tuples.register(self._classes[cls].name, cls)
-        return self._classes[cls]
+        self._classes[cls] = known
+        _tuples.register(known.name, cls, known.ir)
+        return known
+
+    def _field(self, cls: type, hint, names: dict):
+        try:
+            return self.type_of_annotation(hint, names)
+        except RuntimeError as error:
+            if not str(error).startswith("Unknown type name"):
+                raise
+            raise UnknownAnnotationError(
+                f"Unknown type annotation: '{hint}' in NamedTuple {cls.__name__}. "
+                "Likely due to partial support for ForwardRef parameters in "
+                "NamedTuples. Issue occurred at"
+            ) from None
 
     def _class(self, cls: type, near: dict):
         if not _has_source(cls):
@@ -321,6 +418,8 @@ class Scripter:
         # A class inside of a function knows itself only by its name.
         near = {k: v for k, v in near.items() if k not in names}
         near[cls.__name__] = cls
+
+        native.set_member_loader(_Members(cls, self).load)
 
         def add(method: str, value) -> None:
             full = f"{name}.{method}"
@@ -377,7 +476,8 @@ def _methods_of(cls: type, names: dict) -> dict:
     methods = {
         name: value
         for name, value in vars(cls).items()
-        if inspect.isfunction(value) or isinstance(value, property)
+        if (inspect.isfunction(value) or isinstance(value, property))
+        and _marks.mark_of(value) != _marks.DROP
     }
     if not dataclasses.is_dataclass(cls):
         return methods
@@ -432,6 +532,18 @@ def _by_position(function, by_name: list):
 
     def called(*args):
         return function(*args[:-count], **dict(zip(by_name, args[-count:])))
+
+    return called
+
+
+def _giving_tensors(function):
+    """The function, whose result is a tensor for want of an annotation: no tensor
+    where it returns nothing.
+    """
+
+    def called(*args):
+        result = function(*args)
+        return hotaru.empty(0) if result is None else result
 
     return called
 
@@ -501,6 +613,5 @@ def _type_text(annotation, names: dict) -> str:
     name = getattr(origin, "__name__", None) or "Union"
     if origin is tuple and not items:
         items = ["()"]
-    if name == "UnionType":
-        name = "Union"
+    name = {"UnionType": "Union", "_Await": "Await"}.get(name, name)
     return f"__{name}[{', '.join(items)}]"

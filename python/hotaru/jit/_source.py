@@ -16,6 +16,7 @@ class SourceText(NamedTuple):
     text: str
     file: str
     line: int
+    indent: int = 0  # what was cut from the left
 
 
 def source_of(function) -> SourceText:
@@ -33,7 +34,8 @@ def source_of(function) -> SourceText:
             "TorchScript requires source access in order to carry out "
             "compilation, make sure original .py files are available."
         ) from error
-    return SourceText("".join(_dedented(lines)), file, max(line, 1))
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    return SourceText("".join(_dedented(lines)), file, max(line, 1), indent)
 
 
 def with_signature(function, header: str, declared) -> SourceText:
@@ -68,12 +70,36 @@ def type_comment(function) -> tuple[str, str] | None:
     return (found[1], found[2]) if found else None
 
 
-def left_aligned(text: str) -> str:
+_MISSPELT = re.compile(r"#[\t ]*type[\t ]*(?!: ignore(\[.*\])?$):")
+
+
+def check_type_comments(text: str) -> None:
+    """RuntimeError for a signature's comment that begins otherwise than
+    `# type:`, if no comment does.
+    """
+    if "type" not in text or "# type:" in text:
+        return
+    for number, line in enumerate(text.split("\n")):
+        if _MISSPELT.search(line):
+            raise RuntimeError(
+                f"The annotation prefix in line {number} is probably invalid.\nIt "
+                "must be '# type:'\nSee PEP 484 "
+                "(https://www.python.org/dev/peps/pep-0484/#suggested-syntax-for-"
+                "python-2-7-and-straddling-code)\nfor examples"
+            )
+
+
+def left_aligned(text: str) -> SourceText:
     """The text as far left as its first line that is not empty."""
     lines = text.splitlines(keepends=True)
+    line = 1
     while lines and not lines[0].strip():
         lines.pop(0)
-    return "".join(_dedented(lines)) if lines else ""
+        line += 1
+    if not lines:
+        return SourceText("", "<string>", 1)
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    return SourceText("".join(_dedented(lines)), "<string>", line, indent)
 
 
 def _dedented(lines: list[str]) -> list[str]:

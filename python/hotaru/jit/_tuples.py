@@ -6,11 +6,20 @@ import collections
 import functools
 
 _CLASSES: dict = {}
+_TEXTS: dict = {}
 
 
-def register(name: str, cls: type) -> None:
-    """Makes results of the named tuple type `name` instances of `cls`."""
+def register(name: str, cls: type, text: str) -> None:
+    """Makes results of the named tuple type `name` instances of `cls`, and
+    `text` what graphs show of the type.
+    """
     _CLASSES[name] = cls
+    _TEXTS[name] = text
+
+
+def text_of(name: str) -> str | None:
+    """The type as graphs show it: its fields."""
+    return _TEXTS.get(name)
 
 
 @functools.cache

@@ -7,5 +7,9 @@ class FrontendError(RuntimeError):
     """The source of a function cannot be read."""
 
 
+class UnknownAnnotationError(RuntimeError):
+    """An annotation is no type; `script` makes a ValueError of it."""
+
+
 class NotSupportedError(FrontendError):
     """The source holds a construct that is no part of TorchScript."""

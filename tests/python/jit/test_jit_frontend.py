@@ -178,7 +178,7 @@ class Marks(torch.nn.Module):
 def test_marks():
     module = jit.script(Marks())
     assert module(A)[1] == 5
-    with pytest.raises(jit.Error, match="left_out is marked as unused"):
+    with pytest.raises(jit.Error, match="annotated to be ignored and cannot be run"):
         module(A, True)
     assert module.exported(4) == 8
     assert module.in_python(A, 1) == 3

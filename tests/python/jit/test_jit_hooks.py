@@ -206,7 +206,7 @@ def another_double():
     [
         ([no_result], [], "is missing a return annotation"),
         ([no_tuple], [], "typed as a Tuple but found type: 'Tensor' instead"),
-        ([wrong_input], [], "Expected type: 'Tuple[Tensor, int]'"),
+        ([wrong_input], [], "wrong inner types for the input tuple argument"),
         ([wrong_result], [], "returned the wrong type of: 'int'"),
         ([too_few_results], [], "the wrong number of contained types"),
         ([wrong_results], [], "contains the wrong inner types"),

@@ -161,11 +161,12 @@ def test_error_shows_the_place(function, marked, message):
     number = int(lines[where].rpartition("line ")[2])
     with open(__file__, encoding="utf-8") as file:
         source = file.read().splitlines()[number - 1]
-    assert lines[where + 1].strip() == source.strip()
-    caret = lines[where + 2]
+    at = next(i for i, line in enumerate(lines) if line.strip().startswith("~"))
+    assert lines[at - 1] == source
+    caret = lines[at]
     begin = caret.index("~")
     width = caret.count("~")
-    shown = lines[where + 1][begin : begin + width]
+    shown = lines[at - 1][begin : begin + width]
     assert marked.startswith(shown) or shown.startswith(marked)
 
 

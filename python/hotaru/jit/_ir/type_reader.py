@@ -8,6 +8,7 @@ import hotaru
 
 from ... import _types as types
 from ..._types import SCALAR_TYPES, Known
+from .. import _tuples
 from .tokens import Tokens
 
 _PLAIN = {
@@ -89,7 +90,19 @@ def _type_alone(tokens: Tokens) -> types.Type:
             return item()
 
         return types.TupleType(tokens.several(")", field))
-    return types.ClassType(name)
+    shown = _tuples.text_of(name)
+    return types.ClassType(name) if shown is None else _NamedTuple(name, shown)
+
+
+class _NamedTuple(types.ClassType):
+    """A named tuple of a program, which graphs show by its fields."""
+
+    def __init__(self, name: str, shown: str) -> None:
+        super().__init__(name)
+        self._shown = shown
+
+    def str(self) -> str:
+        return self._shown
 
 
 def _tensor(tokens: Tokens, scalar_type: str | None) -> types.TensorType:
