@@ -222,11 +222,8 @@ class _Walk(walk.Walk):
 
         def branch(run):
             def results():
-                try:
-                    found = run()
-                except walk.Leaving:
-                    found = ()
-                if not found:
+                found = run()
+                if not found or any(x is None for x in found):
                     raise NotExportedError(
                         "a branch that depends on data ends a loop or the "
                         "function, or gives nothing"

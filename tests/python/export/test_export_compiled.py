@@ -134,7 +134,7 @@ class Number(torch.nn.Module):
 
 @pytest.mark.parametrize(
     ("module", "text"),
-    [(Until, "depends on data ends a loop"), (Number, "data-dependent")],
+    [(Until, "a loop whose end depends on data"), (Number, "data-dependent")],
 )
 def test_what_depends_on_data_names_its_line(module, text):
     script = loaded(module())

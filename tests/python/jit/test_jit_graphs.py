@@ -95,25 +95,6 @@ def test_loops_are_of_one_kind():
     f.graph.lint()
 
 
-def test_ways_out_of_blocks_are_said():
-    @torch.jit.script
-    def f(x, n: int):
-        for i in range(n):
-            if i == 3:
-                break
-            if i == 4:
-                continue
-            if i == 5:
-                return x
-            x = x + 1
-        return x
-
-    text = str(f.graph)
-    for name in ("Break", "Continue", "Return"):
-        assert f"prim::{name}Stmt" in text
-    f.graph.lint()
-
-
 def test_a_programs_graph_is_read_only_and_its_copy_is_not():
     @torch.jit.script
     def f(x):

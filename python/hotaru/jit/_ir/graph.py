@@ -259,8 +259,6 @@ def _copy_block(old: Block, new: Block, values: dict) -> None:
         copied._values = dict(node._values)
         copied._place, copied._schema = node._place, node._schema
         copied._scope, copied._callee = node._scope, node._callee
-        if node._again is not None:
-            copied._again = values[id(node._again)]
         for value in node._outputs:
             copy_value(value, copied)
         new._nodes.append(copied)

@@ -1,8 +1,7 @@
 """Graphs of compiled programs, written as PyTorch writes them.
 
-Constants stand first and once, a `while` is a prim::Loop, as in PyTorch. A
-`return`, `break` or `continue` inside of a block stays one: prim::ReturnStmt,
-prim::BreakStmt, prim::ContinueStmt.
+Constants stand first and once, a `while` is a prim::Loop, and a `return`,
+`break` or `continue` inside of a block has become results of it, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -12,17 +11,14 @@ from typing import NamedTuple
 
 from ... import _C
 from ..._types import ClassType, EnumType, FunctionType, Type
+from .exits import RETURN, TURN, without_exits
 from .graph import Graph, set_constant
 from .nodes import Block, Node
 from .text import value_text
 from .type_reader import read_type
 from .values import Value
 
-_EXITS = {
-    "return": "prim::ReturnStmt",
-    "break": "prim::BreakStmt",
-    "continue": "prim::ContinueStmt",
-}
+_EXITS = ("break", "continue")
 _ENDLESS = 2**63 - 1
 _NUMBERED = re.compile(r"_\d+")  # a trace's: no name of the source
 
@@ -70,11 +66,12 @@ class _Builder:
         self._values: dict[int, Value] = {}
         self._constants: dict[tuple, Value] = {}
         self._hoisted: list[Node] = []
-        self._again = None  # makes the condition of the loop around, of its values
         self._counts: dict[str, int] = {}
         # A trace's constants stand where they are taken, each for itself.
         self._traced = False
         self._here = self._graph.block()
+        # Conditions of the loops around: none of a `for`.
+        self._loops: list[tuple | None] = []
 
     def graph(self, params, nodes) -> Graph:
         graph, top = self._graph, self._graph.block()
@@ -91,6 +88,7 @@ class _Builder:
             if id(value) not in used:
                 value._name = name
         top._nodes[:0] = self._hoisted
+        without_exits(graph)
         graph._read_only = True
         return graph
 
@@ -171,17 +169,17 @@ class _Builder:
             self._while(step, block)
         elif step.kind == "unreachable":
             pass
+        elif step.kind in _EXITS:
+            self._exit(step, block)
         else:
             self._plain(step, block)
 
     def _plain(self, step: _Step, block: Block) -> None:
-        function = again = None
-        if step.kind == "continue":
-            again = self._again(block, self._inputs(step))
-        elif step.kind == "prim::CallFunction":
+        function = None
+        if step.kind == "prim::CallFunction":
             function = self._function(step.extra[0])
-        node = self._add(block, _EXITS.get(step.kind, step.kind), step)
-        node._again = again
+        kind = RETURN if step.kind == "return" else step.kind
+        node = self._add(block, kind, step)
         if step.kind in ("prim::GetAttr", "prim::SetAttr"):
             if isinstance(node._inputs[0].type(), EnumType):
                 node._kind = f"prim::Enum{step.extra.capitalize()}"
@@ -217,6 +215,18 @@ class _Builder:
         else:
             self._step(last, block)
 
+    def _exit(self, step: _Step, block: Block) -> None:
+        """A loop's next turn, if there is one, from inside of a block."""
+        loop, states = self._loops[-1], self._inputs(step)
+        if step.kind == "break":
+            again = self._constant(False, "bool")
+        elif loop is None:
+            again = self._constant(True, "bool")
+        else:
+            again = self._condition(block, *loop, states)
+        node = self._add(block, TURN, step)
+        node._inputs.insert(0, again)
+
     def _loop(self, step: _Step, block: Block) -> None:
         """For: the condition is always true."""
         node = self._add(block, "prim::Loop", step)
@@ -227,19 +237,14 @@ class _Builder:
         ((params, nodes),) = step.blocks
         for number, name, type in params:
             self._output(inner._param, number, name, type)
-        outside, self._again = self._again, lambda *_: goes_on
-        self._turn(inner, nodes)
-        self._again = outside
-
-    def _turn(self, block: Block, nodes) -> None:
-        """A loop's body, whose end goes on to the next turn or leaves."""
         *steps, last = (_Step(*n) for n in nodes)
-        self._steps(steps, block)
+        self._loops.append(None)
+        self._steps(steps, inner)
         if last.kind == "continue":
-            values = self._inputs(last)
-            block._return._inputs = [self._again(block, values), *values]
+            inner._return._inputs = [goes_on, *self._inputs(last)]
         else:
-            self._step(last, block)
+            self._step(last, inner)
+        self._loops.pop()
 
     def _condition(self, block: Block, params, nodes, values) -> Value:
         """The condition's nodes once more, of these values."""
@@ -259,7 +264,13 @@ class _Builder:
         inner._param._outputs.append(Value(inner._param, read_type("int")))
         for number, name, type in body_params:
             self._output(inner._param, number, name, type)
-        outside = self._again
-        self._again = lambda at, values: self._condition(at, params, nodes, values)
-        self._turn(inner, body)
-        self._again = outside
+        *steps, last = (_Step(*n) for n in body)
+        self._loops.append((params, nodes))
+        self._steps(steps, inner)
+        if last.kind == "continue":
+            values = self._inputs(last)
+            again = self._condition(inner, params, nodes, values)
+            inner._return._inputs = [again, *values]
+        else:
+            self._step(last, inner)
+        self._loops.pop()

@@ -9,6 +9,7 @@ import hotaru
 
 from ... import _C
 from ..._function_schema import parse_schema
+from ..._types import DictType, ListType, OptionalType, TensorType, TupleType, Type
 from .graph import Graph
 from .nodes import Block, Node
 from .values import Value
@@ -43,6 +44,23 @@ def create_function_from_graph(qualname: str, graph: Graph):
 
 def _name(value: Value) -> str:
     return f"v{value.unique()}"
+
+
+def _any_value(type: Type) -> str:
+    if isinstance(type, TensorType):
+        return "torch.empty([0])"
+    if isinstance(type, ListType):
+        return "[]"
+    if isinstance(type, DictType):
+        return "{}"
+    if isinstance(type, OptionalType):
+        return "None"
+    if isinstance(type, TupleType):
+        return "(" + "".join(f"{_any_value(t)}, " for t in type.elements()) + ")"
+    known = {"int": "0", "float": "0.0", "bool": "False", "str": "''"}
+    if type.str() in known:
+        return known[type.str()]
+    raise NotImplementedError(f"no value of type {type} is known")
 
 
 def _names(values) -> str:
@@ -132,6 +150,11 @@ class _Writer:
             self._typed(node, repr(value))
         else:
             self._give(node, repr(value))
+
+    def _prim_Uninitialized(self, node: Node) -> None:
+        """Nobody reads it: any value of the type."""
+        type = node.output().type()
+        self._typed(node, _any_value(type))
 
     def _prim_ListConstruct(self, node: Node) -> None:
         self._typed(node, f"[{_names(node.inputs())}]")

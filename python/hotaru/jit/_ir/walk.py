@@ -10,7 +10,7 @@ from .native import called_graphs
 
 ASKS_VALUE = "it asks for a tensor's value"
 
-__all__ = ["CONSTANT", "Leaving", "NotFollowed", "Walk"]
+__all__ = ["CONSTANT", "NotFollowed", "Walk"]
 
 CONSTANT = "prim::Constant"
 _CALL = "prim::CallFunction"
@@ -19,25 +19,6 @@ _MAX_TURNS = 100_000
 
 class NotFollowed(RuntimeError):  # noqa: N818 - says what it is
     """A program does what a walk cannot follow."""
-
-
-class Leaving(Exception):  # noqa: N818 - no error
-    """Raised to end a block before its end."""
-
-    def __init__(self, values) -> None:
-        self.values = values
-
-
-class _Return(Leaving):
-    """A function's result."""
-
-
-class _Break(Leaving):
-    """A loop's states behind it."""
-
-
-class _Continue(Leaving):
-    """A loop's states for its next turn."""
 
 
 class Walk:
@@ -61,10 +42,7 @@ class Walk:
             self._called.update(called_graphs(graph._program))
         for value, given in zip(graph.inputs(), arguments, strict=True):
             self.values[id(value)] = given
-        try:
-            out = self.block(graph.block())
-        except _Return as leaving:
-            out = leaving.values
+        out = self.block(graph.block())
         return out[0] if out else None
 
     def block(self, block) -> list:
@@ -157,15 +135,7 @@ class Walk:
             params = list(body.inputs())
             for param, value in zip(params, [turn, *states]):
                 self.values[id(param)] = value
-            try:
-                goes_on, *states = self.block(body)
-            except _Break as leaving:
-                return leaving.values
-            except _Continue as leaving:
-                states = leaving.values
-                goes_on = self.values.get(id(next(body.outputs())))
-                if goes_on is not True:
-                    raise self.refused("continue in a while") from None
+            goes_on, *states = self.block(body)
             turn += 1
         return states
 
@@ -207,13 +177,6 @@ def _is_tensor(value) -> bool:
     from ... import Tensor
 
     return isinstance(value, Tensor)
-
-
-def _leaving(kind):
-    def leave(walk, node, inputs):
-        raise kind(inputs)
-
-    return leave
 
 
 def _list(walk, node, inputs):
@@ -297,9 +260,6 @@ _SPECIAL = {
     "prim::RaiseException": Walk._raises,
     "prim::CallMethod": Walk._method,
     _CALL: Walk._function,
-    "prim::ReturnStmt": _leaving(_Return),
-    "prim::BreakStmt": _leaving(_Break),
-    "prim::ContinueStmt": _leaving(_Continue),
     "prim::If": Walk._if,
     "prim::Loop": Walk._loop,
     "prim::ListConstruct": _list,
