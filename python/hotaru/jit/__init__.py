@@ -8,7 +8,7 @@ from ._async import Future, _fork, _wait, fork, wait
 from ._compilation_unit import CompilationUnit
 from ._errors import Error
 from ._export_opnames import export_opnames
-from ._freeze import freeze, optimize_for_inference
+from ._freeze import freeze, optimize_for_inference, run_frozen_optimizations
 from ._fusion import (
     enable_onednn_fusion,
     fuser,
@@ -81,6 +81,7 @@ __all__ = [
     "onednn_fusion_enabled",
     "optimize_for_inference",
     "optimized_execution",
+    "run_frozen_optimizations",
     "save",
     "script",
     "script_if_tracing",

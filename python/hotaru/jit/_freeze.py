@@ -15,7 +15,9 @@ def freeze(mod, preserved_attrs=None, optimize_numerics=True) -> ScriptModule:
     Args:
         mod: a ScriptModule in eval mode.
         preserved_attrs: names of methods and attributes to keep.
-        optimize_numerics: changes nothing here.
+        optimize_numerics: whether the graphs that it shows have batch norms,
+            sums and products computed into weights; the program that runs is
+            optimised when it first runs, either way.
 
     Raises:
         RuntimeError: `mod` is no ScriptModule or in training mode, a name is
@@ -27,7 +29,27 @@ def freeze(mod, preserved_attrs=None, optimize_numerics=True) -> ScriptModule:
             "torch.jit.script or torch.jit.trace to script your 'nn.Module'."
         )
     native = mod._c.freeze(list(preserved_attrs or ()))
-    return mod._made_of(native, mod)
+    out = mod._made_of(native, mod)
+    run_frozen_optimizations(out, optimize_numerics, preserved_attrs)
+    return out
+
+
+def run_frozen_optimizations(
+    mod, optimize_numerics: bool = True, preserved_methods=None
+) -> None:
+    """Optimises the graphs of a frozen module, `mod.graph` and its methods'.
+
+    The passes run when a graph is asked for: dropouts that do nothing go, and
+    what follows convolutions and linear layers is computed into their weights.
+    What the module computes stays.
+
+    Args:
+        mod: a frozen module.
+        optimize_numerics: whether weights may change.
+        preserved_methods: all of them are, as they have no other graph.
+    """
+    vars(mod).pop("_shown_graphs", None)
+    vars(mod)["_frozen_numerics"] = bool(optimize_numerics)
 
 
 def optimize_for_inference(mod, other_methods=None) -> ScriptModule:

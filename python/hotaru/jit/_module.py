@@ -7,7 +7,6 @@ import io
 import os
 import sys
 import types
-import weakref
 
 from .. import _C
 from .._late import lent
@@ -17,6 +16,7 @@ from ..nn.modules._aspects.conversion import parse_to
 from . import _native_module
 from ._containers.methods import METHODS
 from ._errors import make_error
+from ._shown import graph_of, known_owner, method_graph, shown_graph
 from ._source import frame_names
 
 
@@ -111,6 +111,7 @@ class RecursiveScriptModule(ScriptModule):
             if native.has_method(name):
                 method = native.method(name)
                 object.__setattr__(self, name, method)
+                known_owner(method, self)
                 return method
             if name in ("keys", "items", "values"):
                 contained = getattr(METHODS.get(native.container), name, None)
@@ -213,7 +214,7 @@ class RecursiveScriptModule(ScriptModule):
     @property
     def graph(self) -> _C.Graph:
         """Forward as a graph, with calls as calls."""
-        return _shown_graph(self, self._c.method("forward"))
+        return shown_graph(self, self._c.method("forward"), "forward")
 
     @property
     def inlined_graph(self) -> _C.Graph:
@@ -709,31 +710,12 @@ def _graph_for(self, *args, **kwargs) -> _C.Graph:
     return self.inlined_graph
 
 
-def _graph_of(function, inlined: bool = False):
-    from ._ir import graph_of
-
-    return graph_of(function, inlined)
-
-
-def _shown_graph(owner, function):
-    """The graph of a function or module: one object as long as somebody has it
-    or a pass has changed it.
-    """
-    held = vars(owner).get("_shown_graph")
-    graph = held() if isinstance(held, weakref.ref) else held
-    if graph is None:
-        graph = _graph_of(function)
-        graph._owner = weakref.ref(owner)
-        vars(owner)["_shown_graph"] = weakref.ref(graph)
-    return graph
-
-
 for _callable in (_C.ScriptFunction, _C.ScriptMethod):
-    _callable.graph = property(_graph_of)
     _callable.schema = property(_schema_of(_callable.schema))
-    _callable.inlined_graph = property(lambda self: _graph_of(self, True))
+    _callable.inlined_graph = property(lambda self: graph_of(self, True))
     _callable.graph_for = _graph_for
-_C.ScriptFunction.graph = property(lambda self: _shown_graph(self, self))
+_C.ScriptFunction.graph = property(lambda self: shown_graph(self, self))
+_C.ScriptMethod.graph = property(method_graph)
 _C.ScriptFunction.save = RecursiveScriptModule.save
 _C.ScriptFunction.save_to_buffer = RecursiveScriptModule.save_to_buffer
 _native_module.extend()

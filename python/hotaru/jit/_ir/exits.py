@@ -223,7 +223,7 @@ class _Exits:
         return flag, values
 
     def _guarded(self, node, block, i: int, fill, flag, values) -> _Way:
-        """What follows runs where the flag is not set."""
+        """Runs what follows where the flag is not set."""
         rest = block._nodes[i + 1 :]
         if not rest and not any(fill):
             return _Way(_MIGHT, flag, values)

@@ -26,6 +26,7 @@ class Graph:
         self._read_only = False
         self._program = None  # the function that it describes
         self._owner = None  # whose graph it is, held weakly
+        self._name = ""  # of which of the owner's methods
         self._top = Block(self)
 
     def _number(self) -> int:
@@ -47,7 +48,7 @@ class Graph:
         self._program = None
         owner = self._owner() if self._owner is not None else None
         if owner is not None:
-            vars(owner)["_shown_graph"] = self
+            vars(owner).setdefault("_shown_graphs", {})[self._name] = self
 
     def _become(self, other: Graph) -> None:
         """Takes the other's nodes, which has no use then."""

@@ -12,13 +12,16 @@ from typing import NamedTuple
 from ... import _C
 from ..._types import ClassType, EnumType, FunctionType, Type
 from .exits import RETURN, TURN, without_exits
-from .graph import Graph, set_constant
+from .graph import Graph, _copy_block, set_constant
 from .nodes import Block, Node
 from .text import value_text
 from .type_reader import read_type
 from .values import Value
 
 _EXITS = ("break", "continue")
+_CALL = "prim::CallFunction"
+_ON_TOP = ("prim::Constant", "prim::Uninitialized")
+_MOST_NODES = 20_000  # of a graph into which calls are put
 _ENDLESS = 2**63 - 1
 _NUMBERED = re.compile(r"_\d+")  # a trace's: no name of the source
 
@@ -38,8 +41,70 @@ class _Step(NamedTuple):
 def graph_of(function, inlined: bool = False) -> Graph:
     """The graph of a ScriptFunction or ScriptMethod."""
     graph = _Builder().graph(*function._graph(inlined))
+    if inlined and graph.findNode(_CALL) is not None:
+        _inline(graph, called_graphs(function))
     graph._program = function
     return graph
+
+
+def _inline(graph: Graph, called: dict[int, Graph]) -> None:
+    """Puts functions that the compiler leaves as calls, since they return early,
+    in place of the calls; not those that call themselves.
+    """
+    count = sum(1 for _ in graph._all_nodes())
+    waiting = [(node, frozenset()) for node in graph.findAllNodes(_CALL)]
+    while waiting and count < _MOST_NODES:
+        node, around = waiting.pop(0)
+        callee = called.get(node._callee)
+        if callee is None or node._callee in around:
+            continue
+        inside = Block(graph, node._block._owner)
+        values: dict = {}
+        _copy_block(callee.block(), inside, values)
+        for value in values.values():
+            value._name = ""
+        _put_in_place(node, inside)
+        count += sum(1 for _ in callee._all_nodes())
+        around = around | {node._callee}
+        calls = [n for n in _nodes_of(inside) if n._kind == _CALL]
+        inside._nodes = []
+        waiting += [(call, around) for call in calls]
+
+
+def _nodes_of(block: Block):
+    for node in block._nodes:
+        yield node
+        for inner in node._blocks:
+            yield from _nodes_of(inner)
+
+
+def _put_in_place(node: Node, inside: Block) -> None:
+    """Puts a function's nodes in place of its call, its constants on top."""
+    block, top = node._block, node._block._graph.block()
+    for param, given in zip(inside._param._outputs, node._inputs[1:]):
+        for each in (*_nodes_of(inside), *_returns_of(inside)):
+            each._inputs = [given if v is param else v for v in each._inputs]
+    constants = [n for n in inside._nodes if n._kind in _ON_TOP]
+    others = [n for n in inside._nodes if n._kind not in _ON_TOP]
+    for result, given in zip(node._outputs, inside._return._inputs):
+        if given._type == result._type:
+            given._name = given._name or result._name
+        for user, i in result.uses():
+            user._inputs[i] = given
+    at = block._index(node)
+    block._nodes[at : at + 1] = others
+    top._nodes[:0] = constants
+    for each in others:
+        each._block = block
+    for each in constants:
+        each._block = top
+
+
+def _returns_of(block: Block):
+    yield block._return
+    for node in block._nodes:
+        for inner in node._blocks:
+            yield from _returns_of(inner)
 
 
 def _type_of(text: str) -> Type:

@@ -38,9 +38,6 @@ class Node(Attributes):
         self._schema: str | None = None
         self._scope = ""
         self._callee = 0  # which function a prim::CallFunction or CallMethod calls
-        self._again: Value | None = (
-            None  # a prim::ContinueStmt: whether the loop goes on
-        )
 
     def _changed(self) -> None:
         self._block._graph._changed()

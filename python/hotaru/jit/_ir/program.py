@@ -117,6 +117,20 @@ class _Writer:
 
     # --- nodes ---
 
+    def _method(self, node: Node) -> None:
+        """A method of the first input; lists' give the list itself."""
+        name = node.kind().partition("::")[2]
+        first, *rest = node.inputs()
+        text = f"{_name(first)}.{name}({_names(rest)})"
+        outputs = list(node.outputs())
+        if not outputs or not name.startswith(("append", "insert", "extend")):
+            self._give(node, text)
+            return
+        self._line(text)
+        self._line(f"{_name(outputs[0])} = {_name(first)}")
+
+    _aten_format = _aten_join = _aten_append = _aten_insert = _aten_extend = _method
+
     def _expression(self, node: Node) -> str:
         if node.kind() in _INFIX:
             left, right = map(_name, node.inputs())

@@ -6,6 +6,16 @@ from ..._types import TensorType
 from .clean import dead_code, twice
 from .facts import ALL, Facts, erase
 from .fold import constants
+from .frozen import (
+    concatenated_linear,
+    conv_add_or_sub,
+    conv_batch_norm,
+    conv_mul_or_div,
+    linear_batch_norm,
+    optimized,
+    transposed_linear,
+    without_dropout,
+)
 from .mutation import without_mutation
 from .peephole import list_idioms, peephole
 from .refining import integers
@@ -87,6 +97,16 @@ def _propagated(graph, inputs, with_grad: bool = False):
     return out
 
 
+def _concatenated(graph) -> bool:
+    """Makes one linear layer of those of one input, on CUDA devices."""
+    return concatenated_linear(graph)
+
+
+def _without_dropout(module) -> None:
+    """Takes dropouts that do nothing out of the graph that a module shows."""
+    without_dropout(module.graph)
+
+
 def _test_mode() -> bool:
     """Reads what `_jit_set_symbolic_shapes_test_mode` has set."""
     return _SWITCHES["symbolic_shapes_test_mode"]
@@ -99,17 +119,25 @@ def _set_test_mode(enabled: bool) -> None:
 
 NAMES = {
     "_jit_pass_complete_shape_analysis": _complete,
+    "_jit_pass_concat_frozen_linear": _concatenated,
     "_jit_pass_constant_propagation": constants,
     "_jit_pass_cse": twice,
     "_jit_pass_dce": dead_code,
     "_jit_pass_erase_shape_information": _erased,
+    "_jit_pass_fold_frozen_conv_add_or_sub": conv_add_or_sub,
+    "_jit_pass_fold_frozen_conv_bn": conv_batch_norm,
+    "_jit_pass_fold_frozen_conv_mul_or_div": conv_mul_or_div,
+    "_jit_pass_fold_frozen_linear_bn": linear_batch_norm,
+    "_jit_pass_optimize_frozen_graph": optimized,
     "_jit_pass_peephole": peephole,
     "_jit_pass_peephole_list_idioms": list_idioms,
     "_jit_pass_propagate_device": _devices,
     "_jit_pass_propagate_dtype": _dtypes,
     "_jit_pass_propagate_shapes_on_graph": _sizes,
     "_jit_pass_refine_integer_values": integers,
+    "_jit_pass_remove_dropout": _without_dropout,
     "_jit_pass_remove_mutation": without_mutation,
+    "_jit_pass_transpose_frozen_linear": transposed_linear,
     "_jit_set_symbolic_shapes_test_mode": _set_test_mode,
     "_jit_symbolic_shapes_test_mode_enabled": _test_mode,
     "_propagate_shapes": _propagated,

@@ -14,7 +14,6 @@ from .._ir.nodes import Block, Node
 from .._ir.values import Value
 
 DROP = "prim::Drop"
-EXITS = ("prim::ReturnStmt", "prim::BreakStmt", "prim::ContinueStmt")
 
 
 @dataclass(eq=False)
@@ -26,12 +25,6 @@ class Step:
     outputs: list[Value] = field(default_factory=list)
     node: Node | None = None
     bodies: list[Body] = field(default_factory=list)
-
-    def leaves(self) -> bool:
-        """True if a step inside ends a loop's turn, a loop or the function."""
-        return self.kind in EXITS or any(
-            step.leaves() for body in self.bodies for step in body.steps
-        )
 
 
 @dataclass(eq=False)
@@ -70,10 +63,7 @@ class Program:
         for value in body.params:
             self._home[id(value)] = body
         for node in block.nodes():
-            inputs = list(node.inputs())
-            if node.kind() == "prim::ContinueStmt":
-                inputs.insert(0, node._again)
-            step = Step(node.kind(), inputs, list(node.outputs()), node)
+            step = Step(node.kind(), list(node.inputs()), list(node.outputs()), node)
             step.bodies = [self._read(inner, step) for inner in node.blocks()]
             self._place(step, body, len(body.steps))
             for value in step.outputs:
@@ -163,7 +153,7 @@ class Program:
         return point
 
     def _once(self, step: Step) -> bool:
-        return self.uses.get(id(step.outputs[0])) == 1 and not step.leaves()
+        return self.uses.get(id(step.outputs[0])) == 1
 
 
 def _taken(body: Body, taken: set[int]) -> None:

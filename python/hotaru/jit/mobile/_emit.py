@@ -3,7 +3,7 @@
 A value lives in a register, operands on a stack: LOAD copies a register onto it, MOVE
 takes its last use, STORE takes from it. Jumps count from the instruction that they
 stand in. Programs are written as one function; what they call stands in the call's
-place, where a `return` is a jump behind it.
+place.
 """
 
 from __future__ import annotations
@@ -63,9 +63,6 @@ class Function:
         self._places: dict[int, int] = {}  # of values, in the function at hand
         self._used: dict[int, int] = {}
         self._program: Program | None = None
-        self._loops = 0  # loops around, in the function at hand
-        self._ends: list | None = None  # jumps behind a called function
-        self._turns: list[tuple[int, list[int]]] = []  # of the loops around
         self._made: dict[int, Step] = {}
         program = Program(method)
         self._function(program)
@@ -213,37 +210,9 @@ class Function:
         self._put("LOADC", self._constant(0))
         self._loads(step.inputs)
         start = self._put("LOOP", 0, len(step.inputs))
-        self._loops += 1
-        ends: list[int] = []
-        self._turns.append((start, ends))
         self._body(step.bodies[0])
-        self._turns.pop()
-        self._loops -= 1
         self._put("JMP", start - len(self.instructions))
-        for at in (start, *ends):
-            self._land(at)
-
-    def _leave(self, loops: int) -> None:
-        """Takes off the stack what loops keep there: their turn and its limit."""
-        for _ in range(2 * loops):
-            self._put("DROP")
-
-    def _return(self, step: Step) -> None:
-        self._leave(self._loops)
-        self._loads(step.inputs)
-        if self._ends is None:
-            self._put("RET")
-        else:
-            self._ends.append(self._put("JMP"))
-
-    def _break(self, step: Step) -> None:
-        self._leave(1)
-        self._loads(step.inputs)
-        self._turns[-1][1].append(self._put("JMP"))
-
-    def _continue(self, step: Step) -> None:
-        self._loads(step.inputs)
-        self._put("JMP", self._turns[-1][0] - len(self.instructions))
+        self._land(start)
 
     def _function_call(self, step: Step) -> None:
         self._loads(step.inputs[1:])
@@ -251,27 +220,10 @@ class Function:
 
     def _in_place(self, graph) -> None:
         """A called function's steps, with its arguments on the stack."""
-        kept = (
-            self._program,
-            self._places,
-            self._used,
-            self._made,
-            self._loops,
-            self._ends,
-        )
+        kept = self._program, self._places, self._used, self._made
         self._places, self._used, self._made = {}, {}, {}
-        self._loops, self._ends = 0, []
         self._function(Program(graph))
-        for at in self._ends:
-            self._land(at)
-        (
-            self._program,
-            self._places,
-            self._used,
-            self._made,
-            self._loops,
-            self._ends,
-        ) = kept
+        self._program, self._places, self._used, self._made = kept
 
     def _method_call(self, step: Step) -> None:
         self._loads(step.inputs)
@@ -368,9 +320,6 @@ _FORMS = {
     "aten::warn": Function._warn,
     "prim::If": Function._if,
     "prim::Loop": Function._loop,
-    "prim::ReturnStmt": Function._return,
-    "prim::BreakStmt": Function._break,
-    "prim::ContinueStmt": Function._continue,
     "prim::CallFunction": Function._function_call,
     "prim::CallMethod": Function._method_call,
     "prim::ListUnpack": Function._list_unpack,

@@ -1,4 +1,8 @@
-"""Dropout: zeroes random elements or channels while training."""
+"""Dropout: zeroes random elements or channels while training.
+
+Functions return at their ends alone: the compiler puts such in place of calls,
+and freezing sees that they write to nothing.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,10 @@ def dropout(
     """Zeroes elements with probability `p`, scales others by 1 / (1 - p)."""
     check_probability(p)
     if inplace:
-        return ops.dropout_(input, p, training)
-    return ops.dropout(input, p, training)
+        out = ops.dropout_(input, p, training)
+    else:
+        out = ops.dropout(input, p, training)
+    return out
 
 
 def alpha_dropout(
@@ -23,8 +29,10 @@ def alpha_dropout(
     """Dropout that keeps mean and variance, for networks of SELUs."""
     check_probability(p)
     if inplace:
-        return ops.alpha_dropout_(input, p, training)
-    return ops.alpha_dropout(input, p, training)
+        out = ops.alpha_dropout_(input, p, training)
+    else:
+        out = ops.alpha_dropout(input, p, training)
+    return out
 
 
 def feature_alpha_dropout(
@@ -33,8 +41,10 @@ def feature_alpha_dropout(
     """`alpha_dropout` of whole channels."""
     check_probability(p)
     if inplace:
-        return ops.feature_alpha_dropout_(input, p, training)
-    return ops.feature_alpha_dropout(input, p, training)
+        out = ops.feature_alpha_dropout_(input, p, training)
+    else:
+        out = ops.feature_alpha_dropout(input, p, training)
+    return out
 
 
 def dropout1d(
@@ -105,16 +115,20 @@ def _unbatched_channels(
 ) -> Tensor:
     """Drops channels of inputs that may be unbatched, of `rank` dimensions."""
     if input.dim() == rank:
-        return _channels(input, p, training, inplace)
-    if inplace:
-        return _channels(input.unsqueeze_(0), p, training, True).squeeze_(0)
-    return _channels(input.unsqueeze(0), p, training, False).squeeze(0)
+        out = _channels(input, p, training, inplace)
+    elif inplace:
+        out = _channels(input.unsqueeze_(0), p, training, True).squeeze_(0)
+    else:
+        out = _channels(input.unsqueeze(0), p, training, False).squeeze(0)
+    return out
 
 
 def _channels(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
     if inplace:
-        return ops.feature_dropout_(input, p, training)
-    return ops.feature_dropout(input, p, training)
+        out = ops.feature_dropout_(input, p, training)
+    else:
+        out = ops.feature_dropout(input, p, training)
+    return out
 
 
 def check_probability(p: float) -> None:
