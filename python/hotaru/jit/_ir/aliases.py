@@ -271,10 +271,11 @@ class Aliases:
             if not _is_immutable(value.type()):
                 self._join(id(value), self._content(container))
 
-    def _take(self, node) -> None:
+    def _take(self, node, others=()) -> None:
         inside = self._content(node._inputs[0])
         for out in node.outputs():
-            if not _is_immutable(out.type()):
+            is_other = any(out is value for value in others)
+            if not is_other and not _is_immutable(out.type()):
                 self._join(id(out), inside)
 
     def _operator(self, node) -> None:
@@ -284,9 +285,11 @@ class Aliases:
             for value in (*node._inputs[1:], *node.outputs()):
                 if isinstance(value.type(), (DictType, ListType)):
                     self._join(self._content(value), self._content(node._inputs[0]))
-            self._take(node)
-            if node.kind() in _CHANGES:  # some give the container itself
-                self._join_values(node._inputs[0], *node.outputs())
+            # Some that change a container give it, others what was in it.
+            changes = node.kind() in _CHANGES
+            itself = [o for o in node.outputs() if changes and o.type() == first]
+            self._take(node, itself)
+            self._join_values(node._inputs[0], *itself)
         else:
             self._join_values(*node.inputs(), *node.outputs())
         if has_effects(node):

@@ -129,6 +129,23 @@ class _Writer:
         self._line(text)
         self._line(f"{_name(outputs[0])} = {_name(first)}")
 
+    def _prim_MMTreeReduce(self, node: Node) -> None:
+        from .._library.products import summed_products
+
+        self.names["_summed_products"] = summed_products
+        left, right = list(node.inputs())[::2], list(node.inputs())[1::2]
+        text = f"_summed_products([{_names(left)}], [{_names(right)}])"
+        self._give(node, text)
+
+    def _prim_MMBatchSide(self, node: Node) -> None:
+        from .._library.products import products_of_left, products_of_right
+
+        common, *others = node.inputs()
+        function = products_of_right if node.i("side") else products_of_left
+        self.names[function.__name__] = function
+        text = f"{function.__name__}({_name(common)}, [{_names(others)}])"
+        self._line(f"{_names(node.outputs())}, = {text}")
+
     _aten_format = _aten_join = _aten_append = _aten_insert = _aten_extend = _method
 
     def _expression(self, node: Node) -> str:

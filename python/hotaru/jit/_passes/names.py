@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..._types import TensorType
+from .batch_mm import batched_mm
 from .clean import dead_code, twice
 from .facts import ALL, Facts, erase
 from .fold import constants
@@ -118,6 +119,7 @@ def _set_test_mode(enabled: bool) -> None:
 
 
 NAMES = {
+    "_jit_pass_batch_mm": batched_mm,
     "_jit_pass_complete_shape_analysis": _complete,
     "_jit_pass_concat_frozen_linear": _concatenated,
     "_jit_pass_constant_propagation": constants,
