@@ -36,7 +36,7 @@ from .plain import (
     StringType,
     SymIntType,
 )
-from .tensor_type import SCALAR_TYPES, Known, TensorType
+from .tensor_type import SCALAR_TYPES, Known, TensorType, new_symbol
 
 # Types of one word, by the words of schemas and graphs.
 SINGLE = {

@@ -4,6 +4,7 @@
 # ruff: noqa: N802, N815
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 from .. import _C
@@ -28,8 +29,18 @@ SCALAR_TYPES = {name: getattr(_C, dtype) for name, dtype in _DTYPES.items()}
 _SCALAR_NAMES = {dtype: name for name, dtype in SCALAR_TYPES.items()}
 
 
+_SYMBOLS = itertools.count(2)
+
+
+def new_symbol() -> int:
+    """A negative number that stands for a size, and for no other one."""
+    return -next(_SYMBOLS)
+
+
 class Known(NamedTuple):
-    """Facts known of a tensor; None where nothing is."""
+    """Facts known of a tensor; None where nothing is. A negative size is the
+    symbol of one.
+    """
 
     scalar_type: str | None = None
     sizes: tuple | None = None
@@ -71,7 +82,7 @@ class TensorType(Type):
             return "Tensor"
         parts = []
         if known.sizes is not None:
-            parts += ["*" if n is None else f"{n}" for n in known.sizes]
+            parts += ["*" if n is None else f"{n}" for n in _without(known.sizes)]
         if known.strides:
             parts.append(f"strides={list(known.strides)}")
         if known.requires_grad is not None:
@@ -94,12 +105,23 @@ class TensorType(Type):
 
     def sizes(self) -> list[int] | None:
         """The sizes, if all are known."""
-        sizes = self._known.sizes
+        sizes = _without(self._known.sizes)
         return None if sizes is None or None in sizes else list(sizes)
 
     def varyingSizes(self) -> list[int | None] | None:
         """The sizes, None for those that are not known."""
-        return None if self._known.sizes is None else list(self._known.sizes)
+        sizes = _without(self._known.sizes)
+        return None if sizes is None else list(sizes)
+
+    def symbolic_sizes(self) -> list[int] | None:
+        """The sizes, negative symbols of those that are not known."""
+        sizes = self._known.sizes
+        if sizes is None:
+            return None
+        if None in sizes:
+            sizes = tuple(new_symbol() if n is None else n for n in sizes)
+            self._known = self._known._replace(sizes=sizes)
+        return list(sizes)
 
     def strides(self) -> list[int] | None:
         """The strides, if known."""
@@ -123,7 +145,12 @@ class TensorType(Type):
         return self._known.requires_grad is not False
 
     def with_sizes(self, sizes) -> TensorType:
-        """The type with these sizes, and all else as it is."""
+        """The type with these sizes, and all else as it is.
+
+        Args:
+            sizes: numbers, symbols as `symbolic_sizes` gives them, and None for
+                sizes that get symbols of their own.
+        """
         known = None if sizes is None else tuple(sizes)
         return TensorType(self._known._replace(sizes=known))
 
@@ -136,16 +163,30 @@ class TensorType(Type):
         """The type with this device."""
         return TensorType(self._known._replace(device=device))
 
+    def _numbers(self) -> Known:
+        """Its facts, without symbols: these are no part of what it says."""
+        known = self._known
+        if known.sizes is None:
+            return known
+        return known._replace(sizes=_without(known.sizes))
+
     def _fits(self, other: Type) -> bool:
         return isinstance(other, TensorType) and all(
             theirs is None or ours == theirs
-            for ours, theirs in zip(self._known, other._known)
+            for ours, theirs in zip(self._numbers(), other._numbers())
         )
 
     def __eq__(self, other) -> bool:
-        return isinstance(other, TensorType) and self._known == other._known
+        return isinstance(other, TensorType) and self._numbers() == other._numbers()
 
     __hash__ = None
+
+
+def _without(sizes):
+    """The sizes with None in place of symbols."""
+    if sizes is None:
+        return None
+    return tuple(None if n is None or n < 0 else n for n in sizes)
 
 
 _ANY_TENSOR = TensorType()

@@ -118,6 +118,10 @@ def _tensor(tokens: Tokens, scalar_type: str | None) -> types.TensorType:
             sizes.append(int(tokens.take()))
         else:
             name = tokens.take("name")
+            if name == "SS" and tokens.accept("("):  # a symbol
+                sizes.append(int(tokens.take("number")))
+                tokens.expect(")")
+                return
             tokens.expect("=")
             if name == "strides":
                 tokens.expect("[")

@@ -19,12 +19,15 @@ from ..._types import (
     ListType,
     OptionalType,
     TensorType,
+    TupleType,
     Type,
+    new_symbol,
 )
 from .._ir.aliases import Aliases, schema_of, written
 from .._ir.arithmetic import TABLE
 from .calls import call
 from .places import device_of
+from .probes import GIVEN, RESHAPED, Symbol, has_symbols, probed, without_symbols
 
 ALL = Known._fields
 _UNKNOWN = object()
@@ -80,11 +83,21 @@ class Facts:
         self._known: dict[int, object] = {}  # numbers and lists, by value
         self._resized: set[int] = set()
         self._guess: tuple | None = None
+        self._numbers: dict[int, int] | None = None  # in place of symbols
+        self._late_whole = False  # unknown dtypes are whole, the first's not
+        self._has_sizes = "sizes" in self._kinds and not ranks
         self._ranks_guessed = iter(())
         self._aliases = Aliases(graph)
+        self._written = {
+            self._aliases.of(value)
+            for node in graph._all_nodes()
+            for value in written(node)
+        }
         for node in graph._all_nodes():
             self._note_resized(node)
         for value in graph.inputs():
+            if self._has_sizes and isinstance(value._type, TensorType):
+                value._type.symbolic_sizes()  # which all that follows shares
             self._set(value, value._type)
         self._block(graph.block())
 
@@ -118,7 +131,10 @@ class Facts:
         elif kind == "prim::Loop":
             self._loop(node)
         elif kind in ("prim::ListConstruct", "prim::TupleConstruct"):
-            self._known[id(node.output())] = list(node._inputs)
+            out = node.output()
+            self._known[id(out)] = list(node._inputs)
+            if kind == "prim::TupleConstruct" and type(out._type) is TupleType:
+                out._type = TupleType([v.type() for v in node._inputs])
         elif kind in ("prim::ListUnpack", "prim::TupleUnpack"):
             values = self._known.get(id(node.input()))
             if isinstance(values, list) and len(values) == node.outputsSize():
@@ -164,20 +180,39 @@ class Facts:
         for param, value, is_tensor in zip(params, carried, tensors):
             if is_tensor:
                 self._set(param, value.type())
+        own: set[int] = set()  # symbols of sizes that turns change
         for _ in range(_TURNS):
             self._block(body)
             gives = list(body.outputs())[1:]
             changed = False
             for param, give, is_tensor in zip(params, gives, tensors):
-                both = in_common(param.type(), give.type()) if is_tensor else None
-                if is_tensor and both != param.type():
+                both = self._turned(param, give, own) if is_tensor else None
+                if is_tensor and both._known != param.type()._known:
                     self._set(param, both)
                     changed = True
             if not changed:
                 break
         for out, param, is_tensor in zip(node.outputs(), params, tensors):
             if is_tensor:
-                self._set(out, param.type())
+                known = param.type()._known
+                sizes = known.sizes and tuple(
+                    None if n in own else n for n in known.sizes
+                )
+                self._set(out, TensorType(known._replace(sizes=sizes)))
+
+    @staticmethod
+    def _turned(param, give, own: set[int]) -> Type:
+        """Facts of a state that hold before the turn and behind it."""
+        both, before = in_common(param.type(), give.type()), param.type()._known
+        if both._known.sizes is None or before.sizes is None:
+            return both
+        sizes = []
+        for old, new in zip(before.sizes, both._known.sizes):
+            if new is None and old not in own:
+                own.add(new_symbol())
+                new = min(own)
+            sizes.append(old if new is None else new)
+        return TensorType(both._known._replace(sizes=tuple(sizes)))
 
     # --- operators ---
 
@@ -198,7 +233,8 @@ class Facts:
             return
         outputs = list(node.outputs())
         tensors = [isinstance(o.type(), TensorType) for o in outputs]
-        if not any(tensors) and not isinstance(outputs[0].type(), ListType):
+        listed = bool(outputs) and _holds_tensors(outputs[0].type())
+        if not any(tensors) and not listed:
             self._number(node)
             return
         known = self._common(node, schema)
@@ -256,7 +292,11 @@ class Facts:
         rest = [self._value(v) for v in node._inputs[1:]]
         first = node._inputs[0] if node._inputs else None
         if first is not None and isinstance(first.type(), TensorType):
-            sizes, dim = first.type().sizes(), first.type().dim()
+            dim = first.type().dim()
+            sizes = first.type().sizes()
+            if self._has_sizes and dim is not None:
+                found = first.type().symbolic_sizes()
+                sizes = [Symbol(n) if n < 0 else n for n in found]
             if kind == "aten::dim" and dim is not None:
                 self._known[id(out)] = dim
             elif kind == "aten::size" and sizes is not None and "sizes" in self._kinds:
@@ -269,6 +309,8 @@ class Facts:
         rule = TABLE.get(kind.partition("::")[2])
         if rule is None or written(node) or any(v is _UNKNOWN for v in inputs):
             return
+        if has_symbols(inputs):
+            return
         try:
             self._known[id(out)] = rule(*inputs)
         except (ArithmeticError, LookupError, TypeError, ValueError):
@@ -277,6 +319,9 @@ class Facts:
     def _results(self, node, schema):
         """Sizes, strides and the scalar type's name of every result."""
         nothing = [(None, None, None)] * node.outputsSize()
+        found = self._symbolic(node, schema) if self._has_sizes else None
+        if found is not None:
+            return [(sizes, None, None) for sizes in found]
         try:
             exact, results = self._ran(node, schema)
         except _NotKnown:
@@ -289,6 +334,59 @@ class Facts:
             return nothing
         results = results if isinstance(results, (tuple, list)) else [results]
         return [self._facts(node, r, exact) for r in results] or nothing
+
+    def _symbolic(self, node, schema):
+        """Sizes of every result where inputs have symbols, or None."""
+        kind, first = node.kind(), node._inputs[0].type() if node._inputs else None
+        if kind in GIVEN and node.outputsSize() == 1:
+            sizes = self._said(node._inputs[GIVEN[kind]])
+            if sizes is not None:
+                return [sizes]
+        changed = written(node)
+        if len(changed) == 1 and changed[0] is node._inputs[0]:
+            known = isinstance(first, TensorType) and first.dim() is not None
+            if known and kind not in RESHAPED and node.outputsSize() == 1:
+                return [first._known.sizes]
+        tensors = self._tensors(node)
+        if any(t.dim() is None for t in tensors):
+            return None
+        sizes = {n for t in tensors for n in t.symbolic_sizes()}
+        for value in node._inputs:
+            sizes |= _numbers_of(self._value(value))
+        symbols = sorted(n for n in sizes if n < 0)
+        if not symbols:
+            return None
+
+        def run(numbers):
+            self._numbers = numbers
+            exact, results = self._ran(node, schema)
+            if not exact:
+                raise _NotKnown
+            many = isinstance(results, (tuple, list))
+            return [
+                tuple(r.shape) if _is_tensor(r) else None
+                for r in (results if many else [results])
+            ]
+
+        try:
+            return probed(run, symbols, {n for n in sizes if n >= 0}) or None
+        finally:
+            self._numbers = None
+
+    def _said(self, value):
+        """Sizes that a list says, None in it for those that are not known."""
+        items = self._known.get(id(value))
+        if not isinstance(items, (list, tuple)) or (
+            self._aliases.of(value) in self._written
+        ):
+            return None
+        found = []
+        for item in items:
+            known = self._value(item) if hasattr(item, "_node") else item
+            number = known.number if isinstance(known, Symbol) else known
+            found.append(number if isinstance(number, int) else None)
+        # The one that -1 stands for follows from the others, at times.
+        return None if -1 in found else tuple(found)
 
     def _dtypes_alone(self, node, schema):
         """The scalar types, if they are the same however many dimensions the
@@ -323,11 +421,26 @@ class Facts:
         except RuntimeError:
             # An operator that wants memory gets little of it.
             most = max((t.numel() for t in arguments if _is_tensor(t)), default=0)
-            self._guessed()
-            arguments, _ = self._examples(node, schema, "cpu")
             if most > _SMALL:
                 raise
-            return exact, call(schema, arguments, "cpu")
+            try:
+                self._guessed()
+                arguments, _ = self._examples(node, schema, "cpu")
+                return exact, call(schema, arguments, "cpu")
+            except (RuntimeError, IndexError):
+                if all(t.scalarType() for t in self._tensors(node)[1:]):
+                    raise
+            return exact, self._with_whole(node, schema)
+
+    def _with_whole(self, node, schema):
+        """The results where tensors behind the first are of whole numbers."""
+        self._late_whole = True
+        try:
+            self._guessed()
+            arguments, _ = self._examples(node, schema, "cpu")
+            return call(schema, arguments, "cpu")
+        finally:
+            self._late_whole = False
 
     def _guessed(self) -> None:
         self._ranks_guessed = itertools.cycle(self._guess or ())
@@ -347,7 +460,7 @@ class Facts:
     def _examples(self, node, schema, device: str):
         """Arguments to run the operator with, and whether they are exact."""
         values = node._inputs
-        exact = all(t.sizes() is not None for t in self._tensors(node))
+        exact = all(self._sizes_of(t) is not None for t in self._tensors(node))
         for argument, value in zip(schema.arguments, values):
             known = self._value(value)
             number = argument.type.str().rstrip("?") == "Scalar"
@@ -358,16 +471,31 @@ class Facts:
             if known is _UNKNOWN and not isinstance(value.type(), TensorType):
                 exact = exact and (number or listed)
 
-        def example(value):
-            return self._example(value, exact, device)
+        out = []
+        for i, value in enumerate(values):
+            made = self._example(value, exact, device)
+            whole = self._late_whole and i and isinstance(value.type(), TensorType)
+            if whole and value.type().scalarType() is None:
+                made = made.to(hotaru.int64)
+            out.append(made)
+        return out, exact
 
-        return list(map(example, values)), exact
+    def _sizes_of(self, type: TensorType):
+        """The sizes, with numbers in place of symbols; None: not known."""
+        sizes = type._known.sizes
+        if sizes is None or self._numbers is None:
+            return type.sizes()
+        return [n if n >= 0 else self._numbers[n] for n in type.symbolic_sizes()]
 
     def _example(self, value, exact: bool, device: str):
         type = value.type()
         if isinstance(type, TensorType):
             return self._tensor(type, exact, device)
         known = self._known.get(id(value), _UNKNOWN)
+        if has_symbols(known) or has_symbols(self._value(value)):
+            if self._numbers is None:
+                raise _NotKnown
+            return without_symbols(self._value(value), self._numbers)
         if isinstance(known, list):
             return [
                 self._example(v, exact, device) if hasattr(v, "_node") else v
@@ -388,8 +516,8 @@ class Facts:
         if name is None and self._kinds == {"scalar_type"}:
             raise _NotKnown
         dtype = SCALAR_TYPES.get(name, hotaru.float32)
-        sizes = type.sizes() if exact else [1] * type.dim()
-        strides = type.strides()
+        sizes = self._sizes_of(type) if exact else [1] * type.dim()
+        strides = type.strides() if self._numbers is None else None
         made = {"dtype": dtype, "device": device}
         if exact and strides is not None and len(strides) == len(sizes):
             return hotaru.empty_strided(sizes, strides, **made).zero_()
@@ -400,6 +528,13 @@ def _name_of(result) -> str | None:
     if not isinstance(result, hotaru.Tensor):
         return None
     return TensorType.create_from_tensor(result).scalarType()
+
+
+def _numbers_of(value) -> set[int]:
+    """Numbers of symbols that a value is or holds."""
+    if isinstance(value, (list, tuple)):
+        return set().union(*map(_numbers_of, value))
+    return {value.number} if isinstance(value, Symbol) else set()
 
 
 def _holds_tensors(type: Type) -> bool:

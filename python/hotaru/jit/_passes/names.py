@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._types import TensorType
+from ..._types import TensorType, new_symbol
 from .batch_mm import batched_mm
 from .clean import dead_code, twice
 from .facts import ALL, Facts, erase
@@ -29,6 +29,15 @@ def _erased(graph) -> None:
     """Forgets dtypes, sizes, strides and devices of a graph's tensors."""
     with rewriting(graph):
         erase(graph)
+
+
+def _inner_erased(graph) -> None:
+    """As `_jit_pass_erase_shape_information`, but for the parameters."""
+    with rewriting(graph):
+        types = [value._type for value in graph.inputs()]
+        erase(graph)
+        for value, type in zip(graph.inputs(), types):
+            value._type = type
 
 
 def _carried(graph, kinds, ranks: bool = False) -> None:
@@ -119,6 +128,7 @@ def _set_test_mode(enabled: bool) -> None:
 
 
 NAMES = {
+    "_jit_erase_non_input_shape_information": _inner_erased,
     "_jit_pass_batch_mm": batched_mm,
     "_jit_pass_complete_shape_analysis": _complete,
     "_jit_pass_concat_frozen_linear": _concatenated,
@@ -142,5 +152,6 @@ NAMES = {
     "_jit_pass_transpose_frozen_linear": transposed_linear,
     "_jit_set_symbolic_shapes_test_mode": _set_test_mode,
     "_jit_symbolic_shapes_test_mode_enabled": _test_mode,
+    "_new_symbolic_shape_symbol": new_symbol,
     "_propagate_shapes": _propagated,
 }
