@@ -94,12 +94,18 @@ class RecursiveScriptModule(ScriptModule):
         Module.__init__(self)
         object.__setattr__(self, "_c", native)
         if native.has_method("forward"):
-            object.__setattr__(self, "forward", native.method("forward"))
+            self._keep_method("forward")
         for hook in native.hooks(True):
             self.register_forward_pre_hook(hook)
         for hook in native.hooks(False):
             self.register_forward_hook(hook)
         return self
+
+    def _keep_method(self, name: str):
+        method = self._c.method(name)
+        object.__setattr__(self, name, method)
+        known_owner(method, self)
+        return method
 
     # --- attributes ---
 
@@ -109,10 +115,7 @@ class RecursiveScriptModule(ScriptModule):
             if native.has_attribute(name):
                 return native.attribute(name)
             if native.has_method(name):
-                method = native.method(name)
-                object.__setattr__(self, name, method)
-                known_owner(method, self)
-                return method
+                return self._keep_method(name)
             if name in ("keys", "items", "values"):
                 contained = getattr(METHODS.get(native.container), name, None)
                 if contained is not None:
@@ -235,7 +238,7 @@ class RecursiveScriptModule(ScriptModule):
         names = frame_names(sys._getframe(1 + _frames_up))
         RecursiveScriptModule._define(self._c, src, names)
         if "forward" not in self.__dict__ and self._c.has_method("forward"):
-            object.__setattr__(self, "forward", self._c.method("forward"))
+            self._keep_method("forward")
 
     def save(self, f, _extra_files=None) -> None:
         """As `jit.save(self, f)`."""

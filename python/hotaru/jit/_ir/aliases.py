@@ -30,10 +30,12 @@ PURE = frozenset(
         "prim::TupleSlice",
         "prim::TupleUnpack",
         "prim::Uninitialized",
+        "prim::CreateObject",
         "prim::device",
         "prim::dtype",
         "prim::isinstance",
         "prim::min",
+        "prim::profile",
         "prim::max",
         "prim::requires_grad",
         "prim::unchecked_cast",
@@ -102,7 +104,8 @@ def schema_of(node):
 
 def written(node) -> list:
     """Inputs that the node writes to."""
-    if node.kind() in _CHANGES and node._inputs:
+    changes = node.kind() in _CHANGES or node.kind() == "prim::SetAttr"
+    if changes and node._inputs:
         return node._inputs[:1]
     schema = schema_of(node) if node.kind().startswith("aten::") else None
     if schema is None:
@@ -123,7 +126,7 @@ def is_random(node) -> bool:
 def has_effects(node) -> bool:
     """True if the node does more than to make values and to change some."""
     kind = node.kind()
-    if kind in PURE:
+    if kind in PURE or kind == "prim::SetAttr":
         return False
     if kind in ("prim::If", "prim::Loop"):
         return any(has_effects(inner) for b in node.blocks() for inner in b.nodes())
@@ -255,9 +258,10 @@ class Aliases:
             for four in zip(node._inputs[2:], params, gives, node.outputs()):
                 self._join_values(*four)
         elif kind == "prim::GetAttr":
-            for out in node.outputs():
-                self._join(id(out), self._outside)
-        elif kind in _MADE and id(node.output()) in self._given:
+            self._take(node)
+        elif kind == "prim::SetAttr":
+            self._put(node._inputs[0], node._inputs[1:])
+        elif kind == "prim::CreateObject" or self._is_given(node):
             pass
         elif kind in _MADE:
             self._put(node.output(), node._inputs)
@@ -265,6 +269,9 @@ class Aliases:
             self._take(node)
         elif _gives_views(node):
             self._operator(node)
+
+    def _is_given(self, node) -> bool:
+        return node.kind() in _MADE and id(node.output()) in self._given
 
     def _put(self, container, values) -> None:
         for value in values:

@@ -170,7 +170,7 @@ class Graph:
     def copy(self) -> Graph:
         """A graph with the same text, which may be changed."""
         out = Graph()
-        _copy_block(self._top, out._top, {})
+        copy_block(self._top, out._top, {})
         out._program = self._program
         return out
 
@@ -185,6 +185,8 @@ class Graph:
         self._changed()
         check_kind(kind)
         inputs = next((a for a in arguments if not isinstance(a, int)), ())
+        if any(value is None for value in inputs):
+            raise ValueError("create: None is no value of a graph")
         count = next((a for a in arguments if isinstance(a, int)), 1)
         node = Node(self._top, kind)
         node._inputs = list(inputs)
@@ -246,7 +248,7 @@ def set_constant(node: Node, value) -> None:
         node._outputs[0]._type = known.get()
 
 
-def _copy_block(old: Block, new: Block, values: dict) -> None:
+def copy_block(old: Block, new: Block, values: dict) -> None:
     def copy_value(value, node):
         copied = Value(node, value._type, value._name)
         values[id(value)] = copied
@@ -266,5 +268,5 @@ def _copy_block(old: Block, new: Block, values: dict) -> None:
         for block in node._blocks:
             inner = Block(new._graph, copied)
             copied._blocks.append(inner)
-            _copy_block(block, inner, values)
+            copy_block(block, inner, values)
     new._return._inputs = [values[id(v)] for v in old._return._inputs]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ... import _C
 from ..._types import ClassType, EnumType, FunctionType, Type
 from .exits import RETURN, TURN, without_exits
-from .graph import Graph, _copy_block, set_constant
+from .graph import Graph, copy_block, set_constant
 from .nodes import Block, Node
 from .text import value_text
 from .type_reader import read_type
@@ -60,7 +60,7 @@ def _inline(graph: Graph, called: dict[int, Graph]) -> None:
             continue
         inside = Block(graph, node._block._owner)
         values: dict = {}
-        _copy_block(callee.block(), inside, values)
+        copy_block(callee.block(), inside, values)
         for value in values.values():
             value._name = ""
         _put_in_place(node, inside)

@@ -37,6 +37,7 @@ class Node(Attributes):
         self._place: tuple | None = None  # file, line, column, excerpt
         self._schema: str | None = None
         self._scope = ""
+        self._gone = False  # taken out by a pass
         self._callee = 0  # which function a prim::CallFunction or CallMethod calls
 
     def _changed(self) -> None:

@@ -32,6 +32,11 @@ def graph_text(graph, places: bool = True) -> str:
 
 def node_text(node) -> str:
     """A node, with the blocks inside."""
+    if node._gone:
+        raise RuntimeError(
+            f"a node of kind '{node.kind()}' has been invalidated: a pass has taken "
+            "it out of its graph"
+        )
     lines: list[str] = []
     _node_lines(node, 0, True, lines)
     return "\n".join([*lines, ""])

@@ -180,6 +180,8 @@ def _key(node, aliases, changed):
             return None
     parts = []
     for name, (sort, value) in node._values.items():
+        if isinstance(value, list):
+            return None  # whoever gets it may change it
         if isinstance(value, hotaru.Tensor):
             value = id(value)
         parts.append((name, sort, value.__class__.__name__, repr(value)))

@@ -15,6 +15,7 @@ __all__ = ["constants", "fold"]
 
 _UNKNOWN = object()
 _KEPT = ("prim::Constant", "prim::Uninitialized", "prim::GetAttr")
+_PLAIN = ("bool", "float", "int", "str")
 _MOST = 1 << 20  # elements of a tensor that becomes a constant
 _SCALARS = (int, float, bool, str, complex, type(None))
 
@@ -88,7 +89,9 @@ class _Fold:
         kind = node.kind()
         if kind in _KEPT or node._blocks or not node._outputs:
             return False
-        if kind in ("prim::ListConstruct", "prim::TupleConstruct"):
+        if kind == "prim::ListConstruct":
+            return self._list(node)
+        if kind == "prim::TupleConstruct":
             return False
         if has_effects(node) or is_random(node) or written(node):
             return False
@@ -108,6 +111,23 @@ class _Fold:
             if out._name:
                 new._name = out._name
             replace(out, new)
+        remove(node)
+        return True
+
+    def _list(self, node) -> bool:
+        """A list of numbers or texts that nobody changes is a constant."""
+        out = node._outputs[0]
+        items = [self._value(value) for value in node._inputs]
+        plain = (bool, int, float, str)
+        if not out.uses() or self._aliases.of(out) in self._written:
+            return False
+        if not isinstance(out._type, ListType) or out._type.str()[:-2] not in _PLAIN:
+            return False
+        if not all(isinstance(item, plain) for item in items):
+            return False
+        new = constant_before(node, items, out._type)
+        new._name = out._name
+        replace(out, new)
         remove(node)
         return True
 

@@ -7,27 +7,33 @@ from .._ir.nodes import Node
 from .._ir.values import Value
 from .rewriting import remove, replace, rewriting
 
-__all__ = ["without_mutation"]
+__all__ = ["is_fresh", "without_mutation"]
 
 _OTHERS = {"aten::zero_": "aten::zeros_like", "aten::fill_": "aten::fill"}
 _LISTS = ("aten::append", "aten::insert", "aten::_set_item")
 
 
-def without_mutation(graph) -> bool:
+def without_mutation(graph, kinds=None) -> bool:
     """Replaces `x.add_(1)` by `x = x.add(1)` where x was made just before, for
     the graph alone, and `a.append(1)` by a longer list. True if there was any.
+
+    Args:
+        graph: changed.
+        kinds: the operators to replace, all unless given.
     """
     changed = False
     with rewriting(graph):
-        while any(_round(block, graph) for block in list(graph._blocks())):
+        while any(_round(block, graph, kinds) for block in list(graph._blocks())):
             changed = True
     return changed
 
 
-def _round(block, graph) -> bool:
+def _round(block, graph, kinds) -> bool:
     """True if it has replaced one node of the block."""
     aliases = Aliases(graph)
     for node in list(block._nodes):
+        if kinds is not None and node.kind() not in kinds:
+            continue
         if node.kind() in _LISTS and _list(node, aliases):
             return True
         if node.kind().startswith("aten::") and _tensor(node, aliases):
@@ -35,7 +41,7 @@ def _round(block, graph) -> bool:
     return False
 
 
-def _is_fresh(value, block) -> bool:
+def is_fresh(value, block) -> bool:
     """True if a node of the block makes it, and it is nothing else then."""
     node = value.node()
     if node._block is not block or node.kind() == "prim::Param":
@@ -44,9 +50,11 @@ def _is_fresh(value, block) -> bool:
         i = value.offset()
         gives = [b._return._inputs[i] for b in node._blocks if b._return._inputs]
         return len(gives) == 2 and all(
-            len(give.uses()) == 1 and _is_fresh(give, inner)
+            len(give.uses()) == 1 and is_fresh(give, inner)
             for give, inner in zip(gives, node._blocks)
         )
+    if node.kind() == "aten::tensor":
+        return True
     schema = schema_of(node) if node.kind().startswith("aten::") else None
     if schema is None or written(node):
         return False
@@ -76,7 +84,7 @@ def _tensor(node, aliases) -> bool:
     new = _OTHERS.get(name, name[:-1] if name.endswith("_") else None)
     if new is None or len(node._outputs) != 1 or not _has(new):
         return False
-    if not _is_fresh(value, node._block) or not _is_next(value, node, aliases):
+    if not is_fresh(value, node._block) or not _is_next(value, node, aliases):
         return False
     inputs = node._inputs[:1] if new == "aten::zeros_like" else node._inputs
     out = _put(node, new, inputs, value)

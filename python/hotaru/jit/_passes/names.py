@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..._types import TensorType, new_symbol
+from .activations import in_functional_form, in_place
 from .batch_mm import batched_mm
 from .clean import dead_code, twice
 from .facts import ALL, Facts, erase
@@ -21,6 +22,7 @@ from .mutation import without_mutation
 from .peephole import list_idioms, peephole
 from .refining import integers
 from .rewriting import rewriting
+from .unrolling import unrolled
 
 _SWITCHES = {"symbolic_shapes_test_mode": False}
 
@@ -140,6 +142,10 @@ NAMES = {
     "_jit_pass_fold_frozen_conv_bn": conv_batch_norm,
     "_jit_pass_fold_frozen_conv_mul_or_div": conv_mul_or_div,
     "_jit_pass_fold_frozen_linear_bn": linear_batch_norm,
+    "_jit_pass_functional_to_inplace_activation": in_place,
+    "_jit_pass_inplace_to_functional_activation": in_functional_form,
+    "_jit_pass_loop_unrolling": unrolled,
+    "_jit_pass_constant_loop_unrolling": unrolled,
     "_jit_pass_optimize_frozen_graph": optimized,
     "_jit_pass_peephole": peephole,
     "_jit_pass_peephole_list_idioms": list_idioms,

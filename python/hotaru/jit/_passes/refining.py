@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._ir.aliases import Aliases, written
 from .._ir.nodes import Block
-from .rewriting import constant_before, rewriting
+from .rewriting import constant_before, replace, rewriting
 
 __all__ = ["integers", "lengths"]
 
@@ -111,6 +111,11 @@ class _Refine:
         if a.node().kind() == "prim::Constant":
             a, b = b, a
         number, subject = b.toIValue(), self._subject(a)
+        if isinstance(number, bool) and id(a) in self._facts:
+            same = number is (node.kind() == "aten::eq")
+            facts = self._facts[id(a)]
+            self._facts[id(node._outputs[0])] = facts if same else facts[::-1]
+            return
         if subject is None or isinstance(number, bool) or not isinstance(number, int):
             return
         equal = {id(subject): (number, subject)}
@@ -127,11 +132,25 @@ class _Refine:
             if ends[-1] is not None:
                 ends[-1] = inside
         self._results(node, facts)
+        self._same_result(node, facts)
         if ends[0] is None and ends[1] is not None:
             return ends[1]
         if ends[1] is None and ends[0] is not None:
             return ends[0]
         return {}
+
+    def _same_result(self, node, facts) -> None:
+        """`4 if x == 4 else x` is x."""
+        for i, out in enumerate(node._outputs):
+            gives = [b._return._inputs[i] for b in node._blocks]
+            for (constant, value), known in zip((gives, gives[::-1]), facts):
+                number, subject = known.get(id(value), (None, None))
+                found = constant.toIValue()
+                is_number = isinstance(found, int) and not isinstance(found, bool)
+                if subject is value and is_number and found == number and out.uses():
+                    replace(out, value)
+                    self._changed = True
+                    break
 
     def _results(self, node, facts) -> None:
         """Facts of conditions that branches give: `a and b`, `a or b`."""

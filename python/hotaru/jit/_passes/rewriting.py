@@ -22,6 +22,7 @@ def remove(node) -> None:
     """Takes a node that nobody needs out of its block."""
     nodes = node._block._nodes
     del nodes[node._block._index(node)]
+    node._gone = True
 
 
 def replace(old, new) -> None:
