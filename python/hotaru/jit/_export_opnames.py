@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ._module import ScriptModule
-from ._passes.fold import fold
 
 __all__ = ["export_opnames"]
 
@@ -13,11 +12,13 @@ def export_opnames(m: ScriptModule) -> list[str]:
     call, with their overloads, in alphabetical order: "aten::add.Tensor". Branches
     that never run count for nothing.
     """
+    from ._passes.fold import fold
+
     found: set[str] = set()
     for module in m.modules():
         for method in module._c._get_methods():
             graph = method.inlined_graph.copy()
-            fold(graph)
+            fold(graph, numbers_alone=True)
             _collect(graph, found)
     return sorted(found)
 

@@ -15,6 +15,7 @@ __all__ = ["constants", "fold"]
 
 _UNKNOWN = object()
 _KEPT = ("prim::Constant", "prim::Uninitialized", "prim::GetAttr")
+_NUMBERS = frozenset(("bool", "float", "int", "str", "NoneType", "Scalar"))
 _PLAIN = ("bool", "float", "int", "str")
 _MOST = 1 << 20  # elements of a tensor that becomes a constant
 _SCALARS = (int, float, bool, str, complex, type(None))
@@ -28,10 +29,15 @@ def constants(graph) -> bool:
         return fold(graph)
 
 
-def fold(graph) -> bool:
-    """As `constants`, in a graph that is open to changes."""
+def fold(graph, numbers_alone: bool = False) -> bool:
+    """As `constants`, in a graph that is open to changes.
+
+    Args:
+        graph: changed.
+        numbers_alone: leaves what takes or makes lists and tensors.
+    """
     changed = False
-    while _Fold(graph).run():
+    while _Fold(graph, numbers_alone).run():
         changed = True
     return unneeded(graph) or changed
 
@@ -39,8 +45,8 @@ def fold(graph) -> bool:
 class _Fold:
     """One round over a graph."""
 
-    def __init__(self, graph) -> None:
-        self._graph = graph
+    def __init__(self, graph, numbers_alone: bool = False) -> None:
+        self._graph, self._numbers_alone = graph, numbers_alone
         self._aliases = Aliases(graph)
         self._written = {
             self._aliases.of(value)
@@ -88,6 +94,9 @@ class _Fold:
     def _node(self, node) -> bool:
         kind = node.kind()
         if kind in _KEPT or node._blocks or not node._outputs:
+            return False
+        types = [value._type.str() for value in (*node._inputs, *node._outputs)]
+        if self._numbers_alone and not set(types) <= _NUMBERS:
             return False
         if kind == "prim::ListConstruct":
             return self._list(node)
