@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._awaits import _Await, _awaitable, _awaitable_nowait, _awaitable_wait
-from . import _recursive, annotations, frontend
+from . import _logging, _recursive, annotations, frontend  # noqa: F401
 from ._async import Future, _fork, _wait, fork, wait
 from ._compilation_unit import CompilationUnit
 from ._errors import Error

@@ -10,7 +10,7 @@ from .rewriting import rewriting
 
 __all__ = ["in_functional_form", "in_place"]
 
-# Those whose result always has the input's dtype.
+# Activations whose result always has the input's dtype.
 _KINDS = frozenset(
     f"aten::{name}"
     for name in [

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from ..._types import TensorType, new_symbol
+from .._logging import (
+    AggregationType,
+    LockingLogger,
+    LoggerBase,
+    NoopLogger,
+    set_logger,
+)
 from .activations import in_functional_form, in_place
 from .batch_mm import batched_mm
 from .clean import dead_code, twice
@@ -130,6 +137,11 @@ def _set_test_mode(enabled: bool) -> None:
 
 
 NAMES = {
+    "AggregationType": AggregationType,
+    "LockingLogger": LockingLogger,
+    "LoggerBase": LoggerBase,
+    "NoopLogger": NoopLogger,
+    "_logging_set_logger": set_logger,
     "_jit_erase_non_input_shape_information": _inner_erased,
     "_jit_pass_batch_mm": batched_mm,
     "_jit_pass_complete_shape_analysis": _complete,
