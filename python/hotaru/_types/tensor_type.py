@@ -66,15 +66,14 @@ class TensorType(Type):
     @classmethod
     def create_from_tensor(cls, tensor) -> TensorType:
         """All that the tensor tells."""
-        return cls(
-            Known(
-                _SCALAR_NAMES.get(tensor.dtype),
-                tuple(tensor.shape),
-                tuple(tensor.stride()),
-                tensor.requires_grad,
-                tensor.device,
-            )
-        )
+        sizes, strides = tuple(tensor.shape), tuple(tensor.stride())
+        return cls.of(tensor.dtype, sizes, strides, tensor.requires_grad, tensor.device)
+
+    @classmethod
+    def of(cls, dtype, sizes, strides, requires_grad, device) -> TensorType:
+        """A tensor of which all is known."""
+        name = _SCALAR_NAMES.get(dtype)
+        return cls(Known(name, sizes, strides, requires_grad, device))
 
     def str(self) -> str:
         known = self._known

@@ -23,7 +23,10 @@ from ._tracing.check import (
     check_result,
 )
 from ._tracing.given import Given
-from ._tracing.traced import Recorder, TracedFloat, TracedInt, TracedTensor
+from ._tracing.inputs import check_inputs
+from ._tracing.numbers import TracedFloat, TracedInt
+from ._tracing.told import keep
+from ._tracing.traced import Recorder, TracedTensor
 from ._tracing.warned import TracerWarning
 
 __all__ = ["TracerWarning", "TracingCheckError", "trace", "trace_module"]
@@ -99,6 +102,7 @@ def trace(
         full = _qualified_name(func, name)
         compiled = SCRIPTER.define_text(text, full, None, _names(recorder))
         compiled._compile()
+    keep(recorder.told.of(full), compiled)
     checks.run(recorder, record, compiled, func, args, kwargs)
     return compiled
 
@@ -204,6 +208,8 @@ def _trace_module(
             raise
     traced = finished(module, native)
     for name, recorder, args, kwargs in done:
+        full = f"{native.type_name}.{name}"
+        keep(recorder.told.of(full), traced, full)
         whole = name == "forward"
         checks.of(name).run(
             recorder,
@@ -256,6 +262,7 @@ def _stand_ins(module: Module, recorder: Recorder):
                 if id(tensor) not in known:
                     copied = tensors is inner._buffers
                     value = tensor.clone() if copied else tensor
+                    recorder.held.add(id(value))
                     known[id(tensor)] = TracedTensor(
                         recorder, _member(path, name), value
                     )
@@ -293,18 +300,23 @@ def _traced_text(
     values = [*args, *kwargs.values()]
     header = list(first)
     stand_ins = []
+    check_inputs(tuple(values))
     for parameter, value in zip(names, values):
-        _check_input(value)
         header.append(f"{parameter}: {_UNIT.type_of(value)}")
+        recorder.told.note(parameter, value)
         stand_ins.append(_stand_in(recorder, parameter, value, give))
-    with tracing(), Given(recorder):
-        result = function(
-            *stand_ins[: len(args)], **dict(zip(kwargs, stand_ins[len(args) :]))
-        )
+    named = dict(zip(kwargs, stand_ins[len(args) :]))
+    try:
+        with tracing(), Given(recorder):
+            result = function(*stand_ins[: len(args)], **named)
+    except BaseException:
+        recorder.ended = True
+        raise
     result = _sizes_as_tensors(recorder, recorder.stood_in(result))
     check_result(result, strict)
     given = _result(recorder, result)  # which may write lines
-    lines = [*recorder.lines, f"return {given}"]
+    lines = recorder.told.lines = [*recorder.lines, f"return {given}"]
+    recorder.ended = True
     body = "\n".join(f"    {line}" for line in lines)
     return f"def {name}({', '.join(header)}):\n{body}\n"
 
@@ -333,20 +345,6 @@ def _parameter_names(function, count: int) -> list:
         if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ][:count]
     return names + [f"argument_{i}" for i in range(len(names), count)]
-
-
-def _check_input(value) -> None:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (tuple, list)):
-        for item in value:
-            _check_input(item)
-    elif not isinstance(value, _C.Tensor):
-        raise RuntimeError(
-            f"Type '{type(value).__name__}' cannot be traced. "
-            "Only Tensors and (possibly nested) Lists, Dicts, and Tuples of "
-            "Tensors can be traced"
-        )
 
 
 def _stand_in(recorder, name: str, value, give: bool):

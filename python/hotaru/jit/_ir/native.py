@@ -10,7 +10,8 @@ import re
 from typing import NamedTuple
 
 from ... import _C
-from ..._types import ClassType, EnumType, FunctionType, Type
+from ..._types import ClassType, EnumType, FunctionType, TupleType, Type
+from .._tracing.told import told_of
 from .exits import RETURN, TURN, without_exits
 from .graph import Graph, copy_block, set_constant
 from .nodes import Block, Node
@@ -40,7 +41,7 @@ class _Step(NamedTuple):
 
 def graph_of(function, inlined: bool = False) -> Graph:
     """The graph of a ScriptFunction or ScriptMethod."""
-    graph = _Builder().graph(*function._graph(inlined))
+    graph = _Builder(told_of(function)).graph(*function._graph(inlined))
     if inlined and graph.findNode(_CALL) is not None:
         _inline(graph, called_graphs(function))
     graph._program = function
@@ -126,7 +127,8 @@ def called_graphs(function) -> dict[int, Graph]:
 
 
 class _Builder:
-    def __init__(self) -> None:
+    def __init__(self, told=None) -> None:
+        self._told = told
         self._graph = Graph()
         self._values: dict[int, Value] = {}
         self._constants: dict[tuple, Value] = {}
@@ -140,9 +142,11 @@ class _Builder:
 
     def graph(self, params, nodes) -> Graph:
         graph, top = self._graph, self._graph.block()
-        for number, name, type in params:
-            self._output(top._param, number, name, type)
         *steps, last = (_Step(*node) for node in nodes)
+        if self._told is not None and not self._told.tells(last.place):
+            self._told = None  # a loaded class of the traced one's name
+        for number, name, type in params:
+            self._output(top._param, number, name, type, self._told)
         places = [step.place for step in steps if step.place]
         self._traced = bool(places) and places[0][0].startswith("<__torch__")
         self._steps(steps, top)
@@ -162,8 +166,11 @@ class _Builder:
     def _inputs(self, step: _Step) -> list[Value]:
         return [self._values[number] for number in step.inputs]
 
-    def _output(self, node: Node, number: int, name: str, type: str) -> None:
+    def _output(self, node: Node, number: int, name: str, type: str, told=None) -> None:
         value = Value(node, _type_of(type))
+        if told is not None:
+            value._type = told.type(name, value._type)
+            name = told.names.get(name, name)
         if name == "self" and node is self._graph.param_node():
             value._name = name
         elif name and not _NUMBERED.fullmatch(name):
@@ -213,8 +220,18 @@ class _Builder:
             space = "" if "::" in step.schema.partition("(")[0] else kind
             prefix = f"{space.partition('::')[0]}::" if space else ""
             node._schema = prefix + step.schema
-        for output in step.outputs:
-            self._output(node, *output)
+        told = self._told
+        if told is not None and not told.tells(step.place):
+            told = None
+        names = [name for _, name, _ in step.outputs]
+        if told is not None and len(names) > 1 and not any(names):
+            names = told.names_at(step.place, len(names))
+        for (number, _, type), name in zip(step.outputs, names):
+            self._output(node, number, name, type, told)
+        if told is not None and kind == "prim::TupleConstruct":
+            node._outputs[0]._type = TupleType([v._type for v in node._inputs])
+        elif told is not None and kind == "prim::TupleIndex":
+            node._outputs[0]._type = node._inputs[0]._type.elements()[step.extra]
         block._nodes.append(node)
         return node
 
@@ -243,6 +260,8 @@ class _Builder:
         function = None
         if step.kind == "prim::CallFunction":
             function = self._function(step.extra[0])
+        elif step.kind == "prim::TupleIndex":
+            function = self._constant(step.extra, "int")
         kind = RETURN if step.kind == "return" else step.kind
         node = self._add(block, kind, step)
         if step.kind in ("prim::GetAttr", "prim::SetAttr"):
@@ -251,7 +270,7 @@ class _Builder:
             else:
                 node._values["name"] = ("s", step.extra)
         elif step.kind == "prim::TupleIndex":
-            node._inputs.append(self._constant(step.extra, "int"))
+            node._inputs.append(function)
         elif step.kind == "prim::CallFunction":
             node._inputs.insert(0, function)
             node._callee = step.extra[2]

@@ -7,12 +7,24 @@ import hotaru
 from ... import _C
 from ...nn import Module
 from .draws import RANDOM
-from .traced import TracedInt, TracedTensor
+from .inputs import type_of
+from .numbers import TracedInt
+from .traced import TracedTensor
 from .warned import warn
 
 _KINDS = (
     "Only tensors, lists, tuples of tensors, or dictionary of tensors can be "
     "output from traced functions"
+)
+_INDEPENDENT = (
+    "output {} ({}) of traced region did not have observable data dependence with "
+    "trace inputs; this probably indicates your program cannot be understood by "
+    "the tracer."
+)
+_DICT = (
+    "output 1 ({}) of traced region cannot be understood by the tracer, only "
+    "outputs matching dict[Union[str, Tensor], Union[Tensor, Tuple[Tensor, ...]]] "
+    "can be a dictionary output of a traced function"
 )
 _CONTAINER = (
     "Encountering a {} at the output of the tracer might cause the trace to "
@@ -54,6 +66,8 @@ def check_result(result, strict: bool) -> None:
             "The traced function didn't return any values! "
             "Side-effects are not captured in traces, so it would be a no-op."
         )
+    if isinstance(result, (list, dict)):
+        type_of(result)
     _check_part(result, strict)
 
 
@@ -61,7 +75,9 @@ def _check_part(value, strict: bool) -> None:
     if isinstance(value, _C.Tensor) or type(value) is TracedInt:
         return  # a size is one, too
     if isinstance(value, tuple):
-        for item in value:
+        for i, item in enumerate(value):
+            if not isinstance(item, (_C.Tensor, tuple, list, dict)):
+                raise RuntimeError(_INDEPENDENT.format(i, item))
             _check_part(item, strict)
     elif isinstance(value, list) and value:
         if strict:
@@ -71,10 +87,19 @@ def _check_part(value, strict: bool) -> None:
     elif isinstance(value, dict) and value:
         if strict:
             raise RuntimeError(_CONTAINER.format("dict"))
-        for item in value.values():
-            _check_part(item, strict)
+        if not _plain_parts(value):
+            raise RuntimeError(_DICT.format(value))
     else:
         raise RuntimeError(_KINDS)
+
+
+def _plain_parts(value) -> bool:
+    """Tells whether containers hold tensors alone."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (tuple, list)):
+        return all(map(_plain_parts, value))
+    return isinstance(value, _C.Tensor)
 
 
 def check_program(first, second) -> None:

@@ -42,6 +42,10 @@ RANDOM = {
 }
 
 
+# Operators that make tensors of no input: the program makes them, too.
+MADE = {"arange", "empty", "eye", "full", "linspace", "logspace", "ones", "zeros"}
+
+
 class Draws:
     """Within it the program draws where the traced function does, also what is
     made of no input and would else be a constant.
@@ -77,11 +81,14 @@ class Draws:
         """
         if self._recorder.runs:  # and the program has it already
             return False
-        if not isinstance(func, OPERATOR) or func.__name__ not in RANDOM:
+        if not isinstance(func, OPERATOR):
+            return False
+        if func.__name__ not in RANDOM and func.__name__ not in MADE:
             return False
         given = (*args, *kwargs.values())
         return recorder_of(given) is None and not any(
             isinstance(value, _C.Generator)
+            or value is True  # pinned, or in need of a gradient
             or (isinstance(value, _C.Tensor) and value.requires_grad)
             for value in given
         )

@@ -16,7 +16,7 @@ from ..._late import loaded
 from .._library.sparse import METHODS
 from . import signs as _signs  # noqa: F401
 from .draws import Draws
-from .traced import Recorder, TracedTensor, real, recorder_of
+from .traced import Recorder, TracedTensor, holds_tensor, real, recorder_of
 from .warned import HANDED_ON
 
 HANDED_ON |= {__file__, contextlib.__file__}
@@ -31,8 +31,7 @@ class Given(Draws):
 
     def __enter__(self) -> None:
         super().__enter__()
-        if self._recorder.given:
-            self._undone.enter_context(_native_calls(self._recorder))
+        self._undone.enter_context(_native_calls(self._recorder))
 
     def __exit__(self, *exception) -> None:
         self._undone.close()
@@ -111,6 +110,7 @@ _METHODS = (
 )
 _PARTS = (_C.Tensor.__getitem__, _C.Tensor.__setitem__)
 _ITER = _C.Tensor.__iter__
+_CALL = _C.ScriptFunction.__call__
 _LOCK = threading.RLock()
 
 
@@ -141,6 +141,18 @@ def _swapping(recorder: Recorder, value, thread: int):
             args, kwargs = recorder.stood_in((args, kwargs))
             if args and isinstance(args[0], TracedTensor) and value is _ITER:
                 return iter(args[0])
+            if value is _CALL and not recorder.runs:
+                return _call_compiled(recorder, args, kwargs)
         return value(*args, **kwargs)
 
     return call
+
+
+def _call_compiled(recorder: Recorder, args: tuple, kwargs: dict):
+    """Calls a compiled function, which the program does, too, where nothing
+    that it gets is the program's.
+    """
+    result = _CALL(*args, **kwargs)
+    if recorder_of((args, kwargs)) is not None or not holds_tensor(result):
+        return result
+    return recorder.again(args[0], args[1:], kwargs, result)

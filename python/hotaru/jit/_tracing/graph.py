@@ -56,6 +56,7 @@ def _get_trace_graph(
         )
     args = args if isinstance(args, tuple) else (args,)
     kwargs = kwargs or {}
+    draws = _C.get_rng_state()
     traced = trace(
         f, args, check_trace=False, strict=strict, example_kwarg_inputs=kwargs or None
     )
@@ -64,6 +65,7 @@ def _get_trace_graph(
     if isinstance(f, Module):
         state = _unique_state_dict(f, keep_vars=True)
         _lift(graph, f, state)
+    _C.set_rng_state(draws)  # the results are those that were traced
     results = f(*args, **kwargs)
     if not return_inputs:
         return graph, results

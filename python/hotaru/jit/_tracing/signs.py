@@ -8,14 +8,8 @@ import hotaru
 
 from ... import _C
 from .autocast import call_with_casts
-from .traced import (
-    TracedFloat,
-    TracedInt,
-    TracedTensor,
-    TracedTruth,
-    _TracedNumber,
-    real,
-)
+from .numbers import TracedFloat, TracedInt, TracedNumber
+from .traced import TracedTensor, TracedTruth, real
 
 
 def _binary(function, sign: str, reflected: bool):
@@ -57,9 +51,9 @@ def _number_binary(function, sign: str, reflected: bool):
     return method
 
 
-def _operand(number: _TracedNumber, value) -> str:
+def _operand(number: TracedNumber, value) -> str:
     """A number as part of an expression."""
-    if isinstance(value, _TracedNumber):
+    if isinstance(value, TracedNumber):
         return number.recorder.text(value)
     value = int(value) if isinstance(value, bool) else value
     return f"({number.recorder.text(value)})"

@@ -6,7 +6,6 @@ program. Operators that are handed one don't fit it, and ask `call_traced`.
 
 from __future__ import annotations
 
-import math
 import types
 
 import hotaru
@@ -24,6 +23,8 @@ from .index import (
     places_of,
     without_ellipsis,
 )
+from .numbers import Traced, TracedFloat, TracedInt
+from .told import Told
 from .warned import CONSTANTS, ITERATION, LENGTH, called_by_program, frozen, warn
 
 _OPERATOR = type(hotaru.ops.relu)
@@ -43,15 +44,20 @@ class Recorder:
         self.drawn: set = set()
         # Tensors that the function was given, and their stand-ins, by id().
         self.given: dict = {}
+        # Tensors that stand-ins hold, not copies: a module's parameters.
+        self.held: set = set()
         self._count = 0
+        self.told = Told()
         # True while an operator runs that the program has.
         self.runs = False
+        # True once the program is written: its stand-ins are plain values.
+        self.ended = False
 
     def give(self, tensor, name: str):
         """Argument `name` as the function gets it: the tensor itself, and
         a view where it got it already.
         """
-        if id(tensor) in self.given:
+        if id(tensor) in self.given or id(tensor) in self.held:
             tensor = tensor.view_as(tensor)
         made = TracedTensor(self, name, tensor.clone())
         self.given[id(tensor)] = (tensor, made)
@@ -108,6 +114,18 @@ class Recorder:
                 result = function(*real(args), **real(kwargs))
         finally:
             self.runs = before
+        if _is(function, "cpu") and len(args) == 1:
+            texts = f"{self.text(args[0])}.to(device='cpu')"
+            return self.bind(texts, result)
+        if _is(function, "detach_") and isinstance(args[0], TracedTensor):
+            args[0].name = self._note(f"{args[0].name}.detach()")
+            self.told.note(args[0].name, result)
+            return args[0]
+        return self.again(function, args, kwargs, result, callee)
+
+    def again(self, function, args, kwargs, result, callee: str = ""):
+        """Notes a call, and gives its result as the program's."""
+        callee = callee or self._callee(function)
         texts = [self.text(argument) for argument in args]
         if id(function) in _METHODS:
             callee = f"{texts.pop(0)}.{function.__name__}"
@@ -145,18 +163,12 @@ class Recorder:
     def bind(self, expression: str, result):
         """Gives the value of an expression a name, or each of its parts."""
         if isinstance(result, _C.Tensor):
-            return TracedTensor(self, self._note(expression), result)
-        # Operators leave results out that nobody asked for: they give None.
-        if isinstance(result, (tuple, list)) and all(
-            item is None or isinstance(item, _C.Tensor) for item in result
-        ):
-            names = [self._name() for _ in result]
-            self.lines.append(f"{', '.join(names)}, = {expression}")
-            items = [
-                item if item is None else TracedTensor(self, name, item)
-                for name, item in zip(names, result)
-            ]
-            return type(result)(items)
+            return self._made(self._note(expression), result)
+        if isinstance(result, (tuple, list, dict)):
+            held = result.values() if isinstance(result, dict) else result
+            # Operators leave results out that nobody asked for: they give None.
+            if held and (holds_tensor(result) or all(item is None for item in held)):
+                return self._parts(expression, result)
         if type(result) is int:
             return TracedInt(self, self._note(expression), result)
         if type(result) is float:
@@ -165,12 +177,44 @@ class Recorder:
             self.lines.append(expression)
         return result
 
+    def _made(self, name: str, value):
+        self.told.note(name, value)
+        return TracedTensor(self, name, value)
+
+    def _parts(self, expression: str, result):
+        """Names the tensors in a tuple, list or dict."""
+        if isinstance(result, dict):
+            name = self._note(expression)
+            return {
+                key: self.bind(f"{name}[{self.text(key)}]", item)
+                for key, item in result.items()
+            }
+        names = [self._name() for _ in result]
+        self.lines.append(f"{', '.join(names)}, = {expression}")
+        items = [self._part(name, item) for name, item in zip(names, result)]
+        kind = type(result)
+        return kind(*items) if hasattr(kind, "_make") else kind(items)
+
+    def _part(self, name: str, item):
+        if isinstance(item, _C.Tensor):
+            return self._made(name, item)
+        if type(item) in (int, float):
+            return (TracedInt if type(item) is int else TracedFloat)(self, name, item)
+        if isinstance(item, (tuple, list, dict)) and holds_tensor(item):
+            return self._parts(name, item)
+        return item
+
     def text(self, value) -> str:
         """An argument as the program writes it."""
-        if isinstance(value, (_Traced, TracedInt)):
+        if isinstance(value, (Traced, TracedInt)):
             if value.recorder is not self:
+                if value.recorder.ended:
+                    return self.text(value.value)
                 raise RuntimeError("a value of another trace is used here")
-            return value.name
+            name = value.name
+            if name.startswith("_") and name not in self.told.names:
+                self.told.call(name, value)
+            return name
         if type(value) is slice:
             parts = (value.start, value.stop, value.step)
             return ":".join("" if p is None else self.text(p) for p in parts)
@@ -228,6 +272,11 @@ class Recorder:
         return name
 
 
+def _is(function, name: str) -> bool:
+    """Tells whether that is an operator which programs write as another."""
+    return isinstance(function, _OPERATOR) and function.__name__ == name
+
+
 def _writes_to_constant(function, args: tuple) -> bool:
     """Tells whether an operator in place changes what no line has made."""
     return (
@@ -241,7 +290,7 @@ def _writes_to_constant(function, args: tuple) -> bool:
 
 def real(value):
     """The value with the examples' values in place of stand-ins."""
-    if isinstance(value, (_Traced, TracedInt)):
+    if isinstance(value, (Traced, TracedInt)):
         return value.value
     if isinstance(value, dict):
         return {key: real(item) for key, item in value.items()}
@@ -260,7 +309,9 @@ def call_traced(function, args: tuple, kwargs: dict):
     """Answers operators that got no tensor where they want one."""
     recorder = recorder_of((args, tuple(kwargs.values())))
     if recorder is None:
-        return NotImplemented
+        if not _holds_stand_in((args, kwargs)):
+            return NotImplemented
+        return function(*real(args), **real(kwargs))  # left by an ended trace
     if function is not _C.tensor:
         return recorder.call(function, args, kwargs)
     if args and _is_plain_tensor(args[0]):
@@ -269,6 +320,14 @@ def call_traced(function, args: tuple, kwargs: dict):
         frozen("tensors to the elements of another")
         return function(*real(args), **real(kwargs))
     return recorder.call(function, _listed(args), kwargs)
+
+
+def _holds_stand_in(value) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_stand_in, value))
+    return isinstance(value, (Traced, TracedInt))
 
 
 def _copied(data, dtype=None, device=None, requires_grad=False, pin_memory=False):
@@ -294,6 +353,15 @@ def _holds_tensor(values) -> bool:
     return _is_plain_tensor(values)
 
 
+def holds_tensor(value) -> bool:
+    """True if there is a tensor in nested lists, tuples and dicts."""
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return isinstance(value, _C.Tensor)
+    return any(map(holds_tensor, value))
+
+
 def _is_plain_tensor(value) -> bool:
     """True if that is a stand-in for a tensor that is no mere truth."""
     return isinstance(value, TracedTensor) and type(value) is not TracedTruth
@@ -303,114 +371,19 @@ def recorder_of(values, seen: set | None = None):
     """Recorder of a first stand-in; sees a list once, which may hold itself."""
     seen = set() if seen is None else seen
     for value in values:
-        if isinstance(value, (_Traced, TracedInt)):
-            return value.recorder
-        if isinstance(value, (list, tuple)) and id(value) not in seen:
+        if isinstance(value, (Traced, TracedInt)):
+            if not value.recorder.ended:
+                return value.recorder
+        elif isinstance(value, (list, tuple, dict)) and id(value) not in seen:
             seen.add(id(value))
-            found = recorder_of(value, seen)
+            held = value.values() if isinstance(value, dict) else value
+            found = recorder_of(held, seen)
             if found is not None:
                 return found
     return None
 
 
-class _Traced:
-    """Base of stand-ins for tensors and sizes."""
-
-    __slots__ = ("name", "recorder", "value")
-
-    def __init__(self, recorder: Recorder, name: str, value) -> None:
-        self.recorder = recorder
-        self.name = name
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self)
-
-    def __repr__(self) -> str:
-        return repr(self.value)
-
-    def __format__(self, spec: str) -> str:
-        return format(self.value, spec)
-
-
-class _TracedNumber(_Traced):
-    """Base of stand-ins for numbers. Arithmetic stays symbolic, counting does
-    not. Comparisons are tensors, which programs compute with, and so are
-    numbers where a program calls a tensor's method.
-    """
-
-    __slots__ = ()
-
-    def __getattr__(self, name: str):
-        if not name.startswith("_") and hasattr(_C.Tensor, name):
-            tensor = self.recorder.call(_C.tensor, (self,), {})
-            return getattr(tensor, name)
-        raise no_member(type(self.value), name)
-
-    def item(self):
-        """Stays what it is."""
-        return self
-
-    def __float__(self) -> float:
-        frozen("a size to a Python float")
-        return float(self.value)
-
-    def __bool__(self) -> bool:
-        return bool(self.value)
-
-    def __neg__(self):
-        return 0 - self
-
-    def __pos__(self):
-        return self
-
-    def __abs__(self):
-        return self.recorder.bind(f"abs({self.name})", abs(self.value))
-
-    __hash__ = _Traced.__hash__
-
-
-class TracedFloat(_TracedNumber):
-    """Result of arithmetic with sizes."""
-
-    __slots__ = ()
-
-    @property
-    def __class__(self):
-        return float
-
-    def __int__(self) -> int:
-        frozen("a number to a Python integer")
-        return int(self.value)
-
-    def __floor__(self):
-        text = f"int({self.name} // 1.0)"
-        return self.recorder.bind(text, math.floor(self.value))
-
-    def __ceil__(self):
-        return -math.floor(-self)
-
-    def __trunc__(self):
-        text = f"int({self.name})"
-        return self.recorder.bind(text, math.trunc(self.value))
-
-
-class TracedInt(_TracedNumber):
-    """A size."""
-
-    __slots__ = ()
-
-    @property
-    def __class__(self):
-        return int
-
-    def __index__(self) -> int:
-        return self.value
-
-    __int__ = __index__
-
-
-class TracedTensor(_Traced):
+class TracedTensor(Traced):
     """A tensor. `isinstance(x, Tensor)` holds, as programs ask that."""
 
     __slots__ = ()
@@ -447,6 +420,16 @@ class TracedTensor(_Traced):
         return result
 
     # --- sizes ---
+
+    @property
+    def requires_grad(self) -> bool:
+        return self.value.requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, needed: bool) -> None:
+        if needed != self.value.requires_grad:
+            self.value.requires_grad = needed
+            self.recorder.note(f"{self.name}.requires_grad_({needed})")
 
     @property
     def shape(self) -> tuple:
@@ -529,7 +512,7 @@ class TracedTensor(_Traced):
         self.value[real(index)] = given
         self.recorder.note(f"{self._at(index)} = {self.recorder.text(value)}")
 
-    __hash__ = _Traced.__hash__
+    __hash__ = Traced.__hash__
 
 
 class _Late(TracedTensor):
@@ -552,7 +535,7 @@ class _Late(TracedTensor):
         """Writes the line, and sets the name."""
         raise NotImplementedError
 
-    __hash__ = _Traced.__hash__
+    __hash__ = Traced.__hash__
 
 
 class TracedTruth(_Late):
@@ -570,16 +553,16 @@ class TracedTruth(_Late):
         text = f"torch.tensor({self._expression})"
         self._known = self.recorder._note(text)
 
-    def truth(self) -> _Traced:
+    def truth(self) -> Traced:
         """The same as a boolean of the program."""
-        return _Traced(self.recorder, self._expression, bool(self.value))
+        return Traced(self.recorder, self._expression, bool(self.value))
 
     def __bool__(self) -> bool:
         if called_by_program():
             frozen("a tensor to a Python boolean")
         return bool(self.value)
 
-    __hash__ = _Traced.__hash__
+    __hash__ = Traced.__hash__
 
 
 class _Row(_Late):
@@ -602,7 +585,7 @@ class _Row(_Late):
         for row, part in zip(self._rows, parts):
             row._known = part.name
 
-    __hash__ = _Traced.__hash__
+    __hash__ = Traced.__hash__
 
 
 def size_of(count: _C.Tensor) -> int:

@@ -140,7 +140,7 @@ def test_checks_leave_buffers_and_random_state():
         (lambda x: 1, "Only tensors, lists"),
         (lambda x: [1, 2], "Only tensors, lists"),
         (lambda x: [[x], [x]], "Only tensors, lists"),
-        (lambda x: (x, "a"), "Only tensors, lists"),
+        (lambda x: (x, "a"), "did not have observable data dependence"),
         (lambda x: {"a": x}, "Encountering a dict at the output"),
     ],
 )
