@@ -7,6 +7,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/rare.h"
 #include "hotaru/core/shape.h"
+#include "hotaru/io/sparse_parts.h"
 
 namespace hotaru::io {
 
@@ -22,6 +23,7 @@ constexpr KnownGlobal kGlobals[] = {
     {"torch._utils._rebuild_tensor", GlobalKind::kRebuildTensor},
     {"torch._utils._rebuild_tensor_v3", GlobalKind::kRebuildTyped},
     {"torch._utils._rebuild_parameter", GlobalKind::kRebuildParameter},
+    {"torch._utils._rebuild_sparse_tensor", GlobalKind::kRebuildSparse},
     {"collections.OrderedDict", GlobalKind::kOrderedDict},
     {"torch.jit._pickle.build_intlist", GlobalKind::kBuildList},
     {"torch.jit._pickle.build_tensorlist", GlobalKind::kBuildList},
@@ -123,6 +125,22 @@ Value rebuild_parameter(const PickleGlobal& global,
   return arguments[0];
 }
 
+// (layout, sizes, requires_grad, indices, values, hooks), or with two indices
+// of the compressed layout.
+Value rebuild_sparse(const PickleGlobal& global,
+                     const std::vector<Value>& arguments) {
+  expect_arguments(global, arguments, 6);
+  HOTARU_CHECK(arguments[0].is_int() && arguments[2].is_bool(), global.name,
+               " needs a layout, sizes and a bool");
+  std::vector<Tensor> parts;
+  for (size_t i = 3; i < arguments.size() && arguments[i].is_tensor(); ++i)
+    parts.push_back(arguments[i].as_tensor());
+  Tensor tensor = sparse_of_parts(arguments[0].as_int(),
+                                  read_dims(arguments[1], "size"), parts);
+  if (arguments[2].as_bool()) autograd::set_requires_grad(tensor, true);
+  return tensor;
+}
+
 Value ordered_dict(const std::vector<Value>& arguments) {
   auto dict = make_ref<DictObject>();
   if (arguments.empty()) return dict;
@@ -192,6 +210,8 @@ Value call_global(const PickleGlobal& global,
       return rebuild_tensor(global, arguments);
     case GlobalKind::kRebuildParameter:
       return rebuild_parameter(global, arguments);
+    case GlobalKind::kRebuildSparse:
+      return rebuild_sparse(global, arguments);
     case GlobalKind::kOrderedDict:
       return ordered_dict(arguments);
     case GlobalKind::kBuildList:

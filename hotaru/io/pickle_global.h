@@ -15,6 +15,7 @@ enum class GlobalKind : uint8_t {
   kRebuildTensor,
   kRebuildTyped,  // of an untyped storage, with a dtype
   kRebuildParameter,
+  kRebuildSparse,
   kOrderedDict,
   kBuildList,  // build_intlist and its like
   kRestoreTypeTag,

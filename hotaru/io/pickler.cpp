@@ -5,6 +5,7 @@
 
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/sparse/sparse.h"
 #include "hotaru/ops/create/copy.h"
 
 namespace hotaru::io {
@@ -105,6 +106,8 @@ void Pickler::dict(const Value& dict, int depth) {
 // _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks), or
 // _rebuild_tensor_v3 with the dtype behind them.
 void Pickler::tensor(const Tensor& tensor) {
+  if (const SparseStorage* parts = sparse_storage(tensor))
+    return sparse(tensor, *parts);
   size_t key = 0;
   while (key < storages_.size() &&
          !(storages_[key].storage == tensor.storage() &&
@@ -136,6 +139,29 @@ void Pickler::tensor(const Tensor& tensor) {
   op(')');
   op('R');
   if (!typed) global("torch", dtype_name(dtype));
+  op('t');
+  op('R');
+}
+
+// _rebuild_sparse_tensor(layout, sizes, requires_grad, parts..., hooks), which
+// TorchScript's reader knows of these two layouts.
+void Pickler::sparse(const Tensor& tensor, const SparseStorage& storage) {
+  const bool coo = storage.layout() == Layout::kSparseCoo;
+  HOTARU_CHECK_AS(NotImplementedError,
+                  coo || storage.layout() == Layout::kSparseCsr,
+                  "a tensor of this sparse layout has no form in a file; save "
+                  "it as sparse_coo or sparse_csr");
+  global("torch._utils", "_rebuild_sparse_tensor");
+  op('(');
+  integer(int64_t(storage.layout()));
+  sizes(tensor.sizes());
+  op(autograd::requires_grad(tensor) ? '\x88' : '\x89');
+  this->tensor(storage.parts().index);
+  if (!coo) this->tensor(storage.parts().inner);
+  this->tensor(storage.parts().values);
+  global("collections", "OrderedDict");
+  op(')');
+  op('R');
   op('t');
   op('R');
 }

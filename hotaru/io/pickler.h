@@ -9,6 +9,10 @@
 #include "hotaru/core/tensor.h"
 #include "hotaru/core/value.h"
 
+namespace hotaru {
+class SparseStorage;
+}
+
 namespace hotaru::io {
 
 /// Writes one pickle. Tensors become references to storages, which the caller
@@ -51,6 +55,7 @@ class Pickler {
 
  private:
   void tensor(const Tensor& tensor);
+  void sparse(const Tensor& tensor, const SparseStorage& storage);
   void list(const Value& value, int depth);
   void tuple(const std::vector<Value>& items, int depth);
   void dict(const Value& dict, int depth);

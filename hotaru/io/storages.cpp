@@ -6,6 +6,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/dtype.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
 
 namespace hotaru::io {
 
@@ -50,6 +51,17 @@ Ref<Storage> ArchiveStorages::get(const std::string& key, DType dtype,
                "a storage of ", numel, " elements of ", dtype_name(dtype),
                " does not fit record '", folder_, key, "' of ",
                storage->nbytes(), " bytes");
+  return storage;
+}
+
+Ref<Storage> ArchiveStorages::meta(const std::string& key, DType dtype,
+                                   int64_t numel) {
+  Ref<Storage>& storage = by_key_[key];
+  if (!storage) {
+    HOTARU_CHECK(numel <= INT64_MAX / int64_t(kMaxItemsize), "a storage of ",
+                 numel, " elements of ", dtype_name(dtype));
+    storage = empty(Dims{numel}, {dtype, Device{DeviceType::kMeta}}).storage();
+  }
   return storage;
 }
 

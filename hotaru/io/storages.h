@@ -24,6 +24,8 @@ class ArchiveStorages {
 
   /// Throws Error when the record is missing, damaged or too small.
   Ref<Storage> get(const std::string& key, DType dtype, int64_t numel);
+  /// Storage of that key on the meta device, of which there is no record.
+  Ref<Storage> meta(const std::string& key, DType dtype, int64_t numel);
 
  private:
   const ZipReader& archive_;

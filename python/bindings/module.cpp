@@ -78,6 +78,7 @@ NB_MODULE(_C, m) {
   init_script_class(m);
   init_script_enum(m);
   init_own_classes(m);
+  init_script_operators(m);
   init_script_container(m);
   init_exchange(m);
   init_cpp_api(m);

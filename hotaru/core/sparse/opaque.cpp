@@ -30,9 +30,14 @@ std::atomic<void (*)()> notice_hook{nullptr};
 
 }  // namespace
 
+namespace detail {
+std::atomic<bool> opaque_made{false};
+}
+
 // Never of no bytes: pending() tells such storages, empty ones too.
 OpaqueStorage::OpaqueStorage(size_t nbytes, Device device)
     : Storage(no_memory(), std::max<size_t>(nbytes, 1), device, true) {
+  detail::opaque_made.store(true, std::memory_order_relaxed);
   if (const auto notice = notice_hook.load()) notice();
 }
 

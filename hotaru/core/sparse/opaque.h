@@ -2,6 +2,8 @@
 // somebody else keeps.
 #pragma once
 
+#include <atomic>
+
 #include "hotaru/core/tensor.h"
 
 namespace hotaru {
@@ -13,6 +15,15 @@ class OpaqueStorage : public Storage {
   OpaqueStorage(size_t nbytes, Device device);
   ~OpaqueStorage() override;
 };
+
+namespace detail {
+extern std::atomic<bool> opaque_made;
+}
+
+/// True once there was such a tensor, in any thread.
+inline bool opaque_made() {
+  return detail::opaque_made.load(std::memory_order_relaxed);
+}
 
 /// True if the tensor has no memory of its own. Two loads where it has.
 inline bool is_opaque(const Tensor& tensor) {

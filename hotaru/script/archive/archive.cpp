@@ -11,6 +11,7 @@
 #include "hotaru/io/zip_reader.h"
 #include "hotaru/script/compile/constant.h"
 #include "hotaru/script/program/class_type.h"
+#include "hotaru/script/program/function.h"
 #include "hotaru/script/program/own_class.h"
 #include "hotaru/script/program/unit.h"
 #include "hotaru/script/types/enum_type.h"
@@ -61,8 +62,10 @@ class ArchiveReader : public io::PickleHost {
   }
 
   /// Programs lie on the CPU, wherever they were saved: load() moves them.
+  /// What had no elements has none.
   Ref<Storage> storage(const std::string& key, DType dtype, int64_t numel,
-                       const std::string&) override {
+                       const std::string& device) override {
+    if (device == "meta") return storages_->meta(key, dtype, numel);
     return storages_->get(key, dtype, numel);
   }
 
@@ -96,9 +99,11 @@ class ArchiveReader : public io::PickleHost {
       return;
     }
     ClassType& cls = *class_of(instance);
-    HOTARU_CHECK(!cls.find_method("__setstate__"), "class '", cls.name(),
-                 "' restores itself by code (__setstate__), which loading "
-                 "does not run");
+    if (Function* setter = cls.find_method("__setstate__")) {
+      for (Value& slot : instance.as_instance().slots) slot = Value();
+      (*setter)({instance, std::move(state)});
+      return check_whole(instance, cls);
+    }
     HOTARU_CHECK(state.is_dict(), "the state of '", cls.name(),
                  "' is not a dict");
     DictObject& dict = state.as_dict();
@@ -129,6 +134,19 @@ class ArchiveReader : public io::PickleHost {
   }
 
  private:
+  // After __setstate__, which need not set all.
+  static void check_whole(const Value& instance, const ClassType& cls) {
+    for (size_t i = 0; i < cls.attributes().size(); ++i) {
+      const Attribute& attribute = cls.attributes()[i];
+      HOTARU_CHECK(
+          value_matches(instance.as_instance().slots[i], attribute.type),
+          "The field '", attribute.name,
+          "' was left uninitialized after '__setstate__', but expected a "
+          "value of type '",
+          attribute.type->annotation(), "'");
+    }
+  }
+
   // Limit of syntax trees and of pickled values each.
   size_t memory_limit() const { return io::memory_for(zip_->file()->size()); }
 

@@ -27,7 +27,12 @@ constexpr int64_t kNewestVersion = 10;
 void add_storages(io::ZipWriter& zip, const std::string& folder,
                   const io::Pickler& pickler) {
   for (size_t i = 0; i < pickler.storages().size(); ++i) {
-    const Ref<Storage> host = io::on_device(pickler.storages()[i].storage, {});
+    const Ref<Storage>& stored = pickler.storages()[i].storage;
+    if (stored->device().type == DeviceType::kMeta) {
+      zip.add(concat(folder, "/", i), io::Bytes());
+      continue;
+    }
+    const Ref<Storage> host = io::on_device(stored, {});
     zip.add(
         concat(folder, "/", i),
         io::Bytes(static_cast<const std::byte*>(host->data()), host->nbytes()));

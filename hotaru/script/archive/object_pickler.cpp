@@ -4,6 +4,7 @@
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/script/program/class_type.h"
+#include "hotaru/script/program/function.h"
 #include "hotaru/script/program/own_class.h"
 #include "hotaru/script/program/unit.h"
 #include "hotaru/script/types/enum_type.h"
@@ -123,14 +124,19 @@ void ObjectPickler::instance(const Value& value, int depth) {
                   cls->name(),
                   "' belongs to another program than the module that holds "
                   "it, so they cannot be saved together");
-  HOTARU_CHECK_AS(TypeError, !cls->find_method("__setstate__"), "class '",
-                  cls->name(),
-                  "' restores itself by code (__setstate__), which is not "
-                  "supported");
   size_t dot = cls->name().rfind('.');
   global(cls->name().substr(0, dot), cls->name().substr(dot + 1));
   op(')');
   op('\x81');
+  if (cls->find_method("__setstate__")) {
+    Function* getter = cls->find_method("__getstate__");
+    HOTARU_CHECK_AS(TypeError, getter, "class '", cls->name(),
+                    "' has __setstate__ without __getstate__");
+    write((*getter)({value}), getter->result_type(), depth + 1);
+    op('b');
+    remember(&value.as_instance(), value);
+    return;
+  }
   op('}');
   op('(');
   const std::vector<Value>& slots = value.as_instance().slots;

@@ -6,6 +6,7 @@
 
 #include "hotaru/core/ref.h"
 #include "hotaru/core/value.h"
+#include "hotaru/ops/registry.h"
 
 namespace hotaru::script {
 
@@ -25,5 +26,11 @@ struct AwaitedCall : RefCounted {
   /// Whatever the call throws; the next wait makes it anew then.
   virtual Value wait() = 0;
 };
+
+/// Calls an operator of whose arguments one is a tensor that another language
+/// keeps (core/sparse/opaque.h). Set once by whoever makes such tensors.
+using ForeignOperator = void (*)(const Operator&, Value* arguments,
+                                 Value* results);
+void set_foreign_operator(ForeignOperator call);
 
 }  // namespace hotaru::script

@@ -1,9 +1,11 @@
 #include "hotaru/script/run/interpreter.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 
 #include "hotaru/core/error.h"
+#include "hotaru/core/sparse/opaque.h"
 #include "hotaru/runtime/threads/admission.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/program/function.h"
@@ -156,6 +158,33 @@ namespace {
                message.is_string() ? message.as_string() : "");
 }
 
+std::atomic<ForeignOperator> foreign_operator{nullptr};
+
+bool holds_opaque(const Value& value) {
+  if (value.is_tensor())
+    return value.tensor_ref().defined() && is_opaque(value.tensor_ref());
+  return value.is_list() &&
+         std::ranges::any_of(value.as_list().items, holds_opaque);
+}
+
+[[gnu::noinline]] void call_foreign_operator(const Operator& op, size_t count,
+                                             Value* arguments, Value* results) {
+  const ForeignOperator call = foreign_operator;
+  if (call && std::any_of(arguments, arguments + count, holds_opaque))
+    call(op, arguments, results);
+  else
+    op.call(arguments, results);
+}
+
+// One load more than the operator's own call, while there is no such tensor.
+inline void call_operator(const Operator& op, size_t count, Value* arguments,
+                          Value* results) {
+  if (opaque_made()) [[unlikely]]
+    call_foreign_operator(op, count, arguments, results);
+  else
+    op.call(arguments, results);
+}
+
 Value make_dict(const Value* items, size_t count) {
   auto dict = make_ref<DictObject>();
   for (size_t i = 0; i + 1 < count; i += 2) dict->set(items[i], items[i + 1]);
@@ -184,6 +213,10 @@ bool matches_any(const Value& value, const TypePtr* types) {
 }
 
 }  // namespace
+
+void set_foreign_operator(ForeignOperator call) {
+  foreign_operator = call;
+}
 
 void Interpreter::call_method(const Code& code, const Instruction& instruction,
                               Value* arguments) {
@@ -249,7 +282,7 @@ Value Interpreter::loop() {
     switch (in.op) {
       case Opcode::kOp:
         gather();
-        code->ops[in.aux]->call(scratch, &result);
+        call_operator(*code->ops[in.aux], in.operand_count, scratch, &result);
         clear();
         break;
       case Opcode::kOpMany: {
@@ -257,7 +290,7 @@ Value Interpreter::loop() {
         const uint32_t* list = code->results.data() + in.result;
         uint32_t count = *list++;
         Value* results = scratch + in.operand_count;
-        code->ops[in.aux]->call(scratch, results);
+        call_operator(*code->ops[in.aux], in.operand_count, scratch, results);
         clear();
         for (uint32_t i = 0; i < count; ++i)
           registers[list[i]] = std::move(results[i]);

@@ -17,4 +17,7 @@ void set_own_attribute(const Value& object, const std::string& name,
 
 void init_own_classes(nanobind::module_& m);
 
+/// Has programs call Python's operators on tensors that Python keeps.
+void init_script_operators(nanobind::module_& m);
+
 }  // namespace hotaru::python

@@ -573,7 +573,7 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
     given = existing_file(f) if isinstance(f, (str, os.PathLike)) else f.read()
     name = str(getattr(f, "name", "<bytes>"))
     module = _loaded(given, name, extra)
-    return module if place is None else module.to(place)
+    return module if place is None else _native_module.placed(module, place)
 
 
 def _loaded(given, name: str, extra: dict) -> RecursiveScriptModule:

@@ -53,6 +53,19 @@ def _freeze_module(
     return module.freeze(list(preservedAttrs))
 
 
+def placed(module, place):
+    """The module with its tensors on a device; those that have no elements
+    (meta) stay where they are.
+    """
+    tensors = [*module.parameters(), *module.buffers()]
+    if not any(tensor.is_meta for tensor in tensors):
+        return module.to(place)
+    for tensor in tensors:
+        if not tensor.is_meta:
+            tensor.data = tensor.data.to(place)
+    return module
+
+
 def extend() -> None:
     """Gives the native class these names."""
     native = _C.ScriptModule

@@ -25,7 +25,7 @@ class Told:
     """Facts of one program's values, by the names that its source has."""
 
     def __init__(self) -> None:
-        # What examples were: a tensor's facts, or a list of such, for a tuple.
+        # Facts of examples: those of a tensor, or a list of such for a tuple.
         self.known: dict[str, tuple | list] = {}
         self.names: dict[str, str] = {}
         self.lines: list[str] = []
