@@ -227,8 +227,7 @@ Sugared FunctionCompiler::class_attribute(Var* var, std::string_view name,
 Var* FunctionCompiler::magic(Var* object, std::string_view name,
                              const std::vector<CallArg>& args,
                              const SourceRange& range) {
-  if (object->type->kind != TypeKind::kClass || is_container(object))
-    return nullptr;
+  if (object->type->kind != TypeKind::kClass) return nullptr;
   ClassType& cls = *object->type->cls;
   if (!cls.find_method(name)) cls.load_member(name);
   if (!cls.find_method(name)) return nullptr;

@@ -185,6 +185,8 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
           if (auto length = fixed_length(args[0].var))
             return constant(*length, range);
         }
+        if (meaning.text == "einsum")
+          return builtin(meaning.text, einsum_arguments(args, range), range);
         return builtin(meaning.text, args, range);
       }
       break;

@@ -133,9 +133,10 @@ Var* FunctionCompiler::container_item_as(TypePtr interface, const Expr& expr,
   std::vector<Var*> items;
   for (const auto& [name, var] : members(base, expr.range)) {
     if (by_name) items.push_back(constant(std::string(name), expr.range));
-    items.push_back(as_type(var, interface, expr.range,
-                            "Attribute module is not of annotated type ",
-                            ": it is of type "));
+    items.push_back(
+        as_type(var, interface, expr.range,
+                concat("Attribute ", name, " is not of annotated type "),
+                ": it is of type "));
   }
   Var* all = by_name ? emit_value(NodeKind::kDict, expr.range, items,
                                   types_.dict(TypeTable::string(), interface))
@@ -153,21 +154,42 @@ Var* FunctionCompiler::container_item(const Expr& expr, Var* base,
     bool fixed = at->producer && at->producer->kind == NodeKind::kConstant;
     if (!fixed) return container_item_as(hint, expr, base, at);
   }
-  bool is_dict = base->type->cls->container() == ClassType::Container::kDict;
-  if (is_dict || index.kind == ExprKind::kString) {
+  if (base->type->cls->container() == ClassType::Container::kDict) {
     Var* key = value(index);
     const Value* name =
         key->producer && key->producer->kind == NodeKind::kConstant
             ? &key->producer->value
             : nullptr;
-    if (!name || !name->is_string())
-      fail_at(index.range, "a module's name must be a string literal");
+    if (!name || !name->is_string()) {
+      fail_at(expr.range,
+              "Unable to extract string literal index. ModuleDict indexing is "
+              "only supported with string literals. For example, 'i = \"a\"; "
+              "self.layers[i](x)' will fail because i is not a literal. "
+              "Enumeration of ModuleDict is supported, e.g. 'for k, v in "
+              "self.items(): out = v(inp)'");
+    }
     for (const auto& [member, var] : members(base, expr.range))
       if (member == name->as_string()) return var;
-    fail_at(index.range, "Key Error, ", name->as_string(),
-            ": there is no such module in '", base->type->cls->name(), "'");
+    fail_at(expr.range, "Key Error, ", name->as_string());
   }
-  // A number or a slice, as of a tuple.
+  if (!is_slice(index)) {
+    const std::optional<int64_t> at = constant_index(value(index));
+    if (!at) {
+      fail_at(expr.range,
+              "Expected integer literal for index but got a variable or "
+              "non-integer. ModuleList/Sequential indexing is only supported "
+              "with integer literals. For example, 'i = 4; self.layers[i](x)' "
+              "will fail because i is not a literal. Enumeration is supported, "
+              "e.g. 'for index, v in enumerate(self): out = v(inp)'");
+    }
+    const auto items = members(base, expr.range);
+    const int64_t count = int64_t(items.size());
+    const int64_t wrapped = *at < 0 ? *at + count : *at;
+    if (wrapped < 0 || wrapped >= count)
+      fail_at(expr.range, "Index ", *at, " out of range of length ", count);
+    return items[size_t(wrapped)].second;
+  }
+  // A slice, as of a tuple.
   return tuple_subscript(expr, container_view(base, "values", expr.range));
 }
 

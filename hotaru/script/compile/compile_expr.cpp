@@ -365,9 +365,17 @@ Var* FunctionCompiler::compare(const Expr& expr) {
   Var* left = value(expr.item(0));
   Var* right = value(expr.item(1));
   if (expr.op == "in" || expr.op == "not in") {
-    if (is_container(right)) right = container_view(right, "keys", expr.range);
+    if (is_container(right)) {
+      Var* own =
+          magic(right, "__contains__", {{left, {}, expr.range}}, expr.range);
+      if (own)
+        return expr.op == "in" ? own : builtin("__not__", {own}, expr.range);
+      right = container_view(right, "keys", expr.range);
+    }
+    if (right->type->kind == TypeKind::kTuple && right->type->items.empty())
+      return constant(expr.op != "in", expr.range);
     // In a tuple: its elements as a list.
-    if (right->type->kind == TypeKind::kTuple && !right->type->items.empty()) {
+    if (right->type->kind == TypeKind::kTuple) {
       right = as_type(right, types_.list(left->type), expr.range,
                       "the container should be of type ", ", but is ");
     }

@@ -669,6 +669,28 @@ Var* FunctionCompiler::builtin_into(std::string_view name,
   Var* target = args[out].var;
   Var* result = builtin(name, others, range);
   if (target->type->kind == TypeKind::kNone) return result;
+  return write_into(target, result, name, range);
+}
+
+Var* FunctionCompiler::write_into(Var* target, Var* result,
+                                  std::string_view name,
+                                  const SourceRange& range) {
+  const size_t count = target->type->items.size();
+  if (target->type->kind == TypeKind::kTuple &&
+      result->type->kind == TypeKind::kTuple &&
+      result->type->items.size() == count) {
+    std::vector<Var*> written;
+    for (size_t i = 0; i < count; ++i) {
+      Var* parts[2] = {target, result};
+      for (Var*& part : parts) {
+        Node* node = emit(NodeKind::kTupleIndex, range, {part});
+        node->index = int64_t(i);
+        part = graph_.add_output(node, part->type->items[i]);
+      }
+      written.push_back(write_into(parts[0], parts[1], name, range));
+    }
+    return emit_value(NodeKind::kTuple, range, written, target->type);
+  }
   if (target->type->kind != TypeKind::kTensor ||
       result->type->kind != TypeKind::kTensor) {
     fail_at(range, "out= of type '", target->type->annotation(),

@@ -41,6 +41,46 @@ void FunctionCompiler::check_has_attributes(const Var* object,
   fail_at(range,
           "hasattr's first argument must be an object or NamedTuple, got ",
           type.annotation(), " instead");
+
+}
+
+// einsum(x, [0, 1], y, [1, 2], [0, 2]): the lists as an equation.
+std::vector<CallArg> FunctionCompiler::einsum_arguments(
+    const std::vector<CallArg>& args, const SourceRange& range) {
+  if (args.empty() || args[0].var->type->kind != TypeKind::kTensor) return args;
+  auto letters = [&](const CallArg& arg) {
+    const Node* list = arg.var->producer;
+    if (!list || list->kind != NodeKind::kList)
+      fail_at(arg.range,
+              "einsum(): a subscript list must be known while "
+              "compiling");
+    std::string out;
+    for (Var* item : list->inputs) {
+      const std::optional<int64_t> at = constant_index(item);
+      if (!at || *at < 0 || *at >= 52)
+        fail_at(arg.range,
+                "einsum(): not an ellipsis or a subscript in range "
+                "[0, 52)");
+      out += char(*at < 26 ? 'A' + *at : 'a' + (*at - 26));
+    }
+    return out;
+  };
+  std::string equation;
+  std::vector<Var*> operands;
+  size_t at = 0;
+  for (; at + 1 < args.size() && args[at].keyword.empty(); at += 2) {
+    if (args[at].var->type->kind != TypeKind::kTensor) break;
+    equation += (at > 0 ? "," : "") + letters(args[at + 1]);
+    operands.push_back(args[at].var);
+  }
+  if (at < args.size() && args[at].keyword.empty())
+    equation += "->" + letters(args[at++]);
+  Var* list = emit_value(NodeKind::kList, range, operands,
+                         types_.list(TypeTable::tensor()));
+  std::vector<CallArg> out{{constant(equation, range), {}, range},
+                           {list, {}, range}};
+  out.insert(out.end(), args.begin() + std::ptrdiff_t(at), args.end());
+  return out;
 }
 
 std::optional<Var*> FunctionCompiler::special(std::string_view name,

@@ -104,11 +104,14 @@ Var* FunctionCompiler::tuple_subscript(const Expr& expr, Var* base) {
   const std::optional<Slice> slice = slice_parts(index);
   if (!slice) {
     std::optional<int64_t> at = constant_index(value(index));
-    if (!at)
-      fail_at(index.range, "a tuple's index must be known while compiling");
+    if (!at) {
+      fail_at(expr.range, "Cannot index into a ", base->type->annotation(),
+              " with a non-integer literal because we cannot resolve the "
+              "output type");
+    }
     int64_t wrapped = *at < 0 ? *at + count : *at;
     if (wrapped < 0 || wrapped >= count) {
-      fail_at(index.range, "Tuple index out of range. Tuple is length ", count,
+      fail_at(expr.range, "Tuple index out of range. Tuple is length ", count,
               " and index is ", *at);
     }
     return element(wrapped);

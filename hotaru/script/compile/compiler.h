@@ -256,6 +256,11 @@ class FunctionCompiler {
   /// Begin, end and step of `1:2`, `slice(1, 2)` or a name of such; nothing for
   /// other indices.
   std::optional<Slice> slice_parts(const Expr& index);
+  bool is_slice(const Expr& index) {
+    return index.kind == ExprKind::kSlice ||
+           (index.kind == ExprKind::kCall &&
+            is_special(index.item(0), "slice"));
+  }
   Slice slice_call(const Expr& expr);
   /// A name that the program has not given to something else means this
   /// syntax of the language.
@@ -300,6 +305,11 @@ class FunctionCompiler {
   /// null where it means the same.
   Var* upgraded(std::string_view name, std::vector<CallArg> args,
                 const SourceRange& range);
+  std::vector<CallArg> einsum_arguments(const std::vector<CallArg>& args,
+                                        const SourceRange& range);
+  /// Copies a result, or each of a tuple's, to where it shall be.
+  Var* write_into(Var* target, Var* result, std::string_view name,
+                  const SourceRange& range);
   Var* builtin_into(std::string_view name, const std::vector<CallArg>& args,
                     size_t out, const SourceRange& range);
   Var* builtin(std::string_view name, std::initializer_list<Var*> args,

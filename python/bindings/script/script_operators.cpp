@@ -14,7 +14,7 @@ namespace nb = nanobind;
 
 namespace {
 
-/// `hotaru._C.ops`; never freed.
+/// The names of `hotaru._C.ops`; never freed.
 PyObject* operators = nullptr;
 
 bool is_default(const Value& value, const Argument& argument) {
@@ -44,10 +44,14 @@ nb::object argument_object(const Value& value, const ArgType& type) {
   return nb::steal(to_python(value));
 }
 
-/// Calls what Python has by the operator's name, with what is no default.
+/// Calls what Python has by the operator's name, with what is no default. The
+/// operators that programs alone have (prim::layout) tell of any tensor.
 void call(const Operator& op, Value* arguments, Value* results) {
   const GilAcquire gil;
   const Schema& schema = op.schema();
+  const nb::object function =
+      nb::borrow(PyDict_GetItemString(operators, schema.name.c_str()));
+  if (!function.is_valid()) return op.call(arguments, results);
   nb::list positional;
   nb::dict named;
   bool by_name = false;
@@ -64,8 +68,6 @@ void call(const Operator& op, Value* arguments, Value* results) {
     else
       positional.append(object);
   }
-  const nb::object function =
-      nb::getattr(nb::handle(operators), schema.name.c_str());
   const nb::object result =
       function(*nb::tuple(positional), **nb::cast<nb::kwargs>(named));
   if (schema.results.size() == 1) {
@@ -83,7 +85,7 @@ void call(const Operator& op, Value* arguments, Value* results) {
 }  // namespace
 
 void init_script_operators(nb::module_& m) {
-  operators = nb::object(m.attr("ops")).release().ptr();
+  operators = PyModule_GetDict(nb::object(m.attr("ops")).release().ptr());
   script::set_foreign_operator(&call);
 }
 

@@ -19,6 +19,7 @@ from ._module import RecursiveScriptModule, ScriptModule
 from ._resolve import Resolver
 from ._scripter import _UNIT, SCRIPTER, _qualified_name, setter_name
 from ._source import module_names, named, surroundings
+from ._tracing.inputs import why_untyped
 
 # Attributes that every nn.Module has and no program means.
 _INTERNAL = {
@@ -202,13 +203,25 @@ class _Builder:
 
 
 class _Kind:
-    """Stands for all values of a type that TorchScript has not."""
+    """Stands for all values of a type that TorchScript has not, for a reason."""
 
-    def __init__(self, type_: type) -> None:
-        self.type = type_
+    def __init__(self, type_: type, reason: str) -> None:
+        self.type, self.reason = type_, reason
 
 
-_KINDS: dict[type, _Kind] = {}
+_KINDS: dict[tuple, _Kind] = {}
+_COUNTED = ("__len__", "__contains__")
+_CONTAINERS = {
+    base
+    for kind in (
+        nn.ModuleDict,
+        nn.ModuleList,
+        nn.ParameterDict,
+        nn.ParameterList,
+        nn.Sequential,
+    )
+    for base in kind.__mro__
+}
 
 
 class _Members:
@@ -319,7 +332,8 @@ class _Members:
         functions, and of other values the type, lest they keep the module.
         """
         if not callable(value):
-            value = _KINDS.setdefault(type(value), _Kind(type(value)))
+            key = (type(value), why_untyped(value))
+            value = _KINDS.setdefault(key, _Kind(*key))
         elif inspect.ismethod(value) and value.__self__ is self._module:
             value = value.__func__  # `_Methods` finds it by its name
         self.failed[name] = value
@@ -454,6 +468,8 @@ class _Methods:
         """
         if method:
             return self._load_super(name, method, cls)
+        if name in _COUNTED and _home(self._python, name) in _CONTAINERS:
+            return ("unknown",)  # the compiler knows what these hold
         found = _find(self._python, name)
         if isinstance(found, staticmethod):
             return Resolver({}, SCRIPTER).meaning(found.__func__, name)
@@ -474,9 +490,14 @@ class _Methods:
             )
         if name in self._failed:
             value = self._failed[name]
+            if isinstance(value, type):
+                try:
+                    return Resolver({}, SCRIPTER).meaning(value, name)
+                except RuntimeError:
+                    value = _Kind(type, why_untyped(value))
             if not isinstance(value, _Kind):
                 return self._compiled(name, Resolver({}, SCRIPTER).meaning(value, name))
-            return ("error", _unusable(self._python, name, value.type))
+            return ("error", _unusable(self._python, name, value))
         return ("unknown",)
 
     def _compiled(self, name: str, meaning: tuple) -> tuple:
@@ -737,10 +758,11 @@ def _hooks_of(module: nn.Module) -> tuple:
     )
 
 
-def _unusable(python: type, name: str, kind: type) -> str:
+def _unusable(python: type, name: str, kind: _Kind) -> str:
     return (
         f"Module '{python.__name__}' has no attribute '{name}' (This "
         "attribute exists on the Python module, but we failed to convert "
-        f"Python type: '{kind.__name__}' to a TorchScript type. Its "
+        f"Python type: '{kind.type.__name__}' to a TorchScript type."
+        f"{kind.reason} Its "
         "type was inferred; try adding a type annotation for the attribute.)"
     )

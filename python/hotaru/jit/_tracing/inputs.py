@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ... import _C
+from ...nn import Module
 
 _NONE_FIT = (
     "Only tensors and (possibly nested) tuples of tensors, lists, or dicts are "
@@ -39,7 +40,18 @@ def type_of(value) -> str:
         raise RuntimeError(f"Tracer cannot infer type of {value}\n:{reason}") from None
 
 
+def why_untyped(value) -> str:
+    """The reason for which a value has no type; "" if it has one."""
+    try:
+        _type_of(value)
+    except _UnknownError as reason:
+        return f" {reason}."
+    return ""
+
+
 def _type_of(value) -> str:
+    if isinstance(value, Module):
+        raise _UnknownError("Cannot infer concrete type of torch.nn.Module")
     if isinstance(value, _C.Tensor):
         return "Tensor"
     if isinstance(value, tuple):
@@ -52,7 +64,13 @@ def _type_of(value) -> str:
     if isinstance(value, list):
         if not value:
             raise _UnknownError("List trace inputs must have elements")
-        return f"List[{_common(map(_type_of, value), 'list')}]"
+        try:
+            kinds = [_type_of(item) for item in value]
+        except _UnknownError as reason:
+            raise _UnknownError(
+                f"Could not infer type of list element: {reason}"
+            ) from None
+        return f"List[{_common(kinds, 'list')}]"
     if value is None:
         return "NoneType"
     if isinstance(value, (bool, int, float, complex, str)):
