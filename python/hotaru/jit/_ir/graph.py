@@ -26,7 +26,6 @@ class Graph:
         self._read_only = False
         self._program = None  # the function that it describes
         self._owner = None  # whose graph it is, held weakly
-        self._name = ""  # of which of the owner's methods
         self._top = Block(self)
 
     def _number(self) -> int:
@@ -48,7 +47,7 @@ class Graph:
         self._program = None
         owner = self._owner() if self._owner is not None else None
         if owner is not None:
-            vars(owner).setdefault("_shown_graphs", {})[self._name] = self
+            vars(owner)["_shown_graph"] = self
 
     def _become(self, other: Graph) -> None:
         """Takes the other's nodes, which has no use then."""
@@ -170,7 +169,7 @@ class Graph:
     def copy(self) -> Graph:
         """A graph with the same text, which may be changed."""
         out = Graph()
-        copy_block(self._top, out._top, {})
+        copy_block(self._top, out._top, Copies())
         out._program = self._program
         return out
 
@@ -185,13 +184,27 @@ class Graph:
         self._changed()
         check_kind(kind)
         inputs = next((a for a in arguments if not isinstance(a, int)), ())
-        if any(value is None for value in inputs):
-            raise ValueError("create: None is no value of a graph")
         count = next((a for a in arguments if isinstance(a, int)), 1)
         node = Node(self._top, kind)
         node._inputs = list(inputs)
         node._outputs = [Value(node) for _ in range(count)]
         return node
+
+    def createClone(self, node: Node, value_map) -> Node:
+        """A node like another, perhaps of another graph, that stands nowhere
+        yet.
+
+        Args:
+            node: taken with its blocks.
+            value_map: a function that gives the value to take for one that
+                the node, or one inside of it, takes from outside.
+        """
+        self._changed()
+        made = Node(self._top, node._kind)
+        made._inputs = [value_map(value) for value in node._inputs]
+        values = _Outside(value_map)
+        _copy_node(node, made, values)
+        return made
 
     def appendNode(self, node: Node) -> Node:
         """Puts a node behind the others."""
@@ -248,25 +261,55 @@ def set_constant(node: Node, value) -> None:
         node._outputs[0]._type = known.get()
 
 
-def copy_block(old: Block, new: Block, values: dict) -> None:
-    def copy_value(value, node):
+class Copies:
+    """Copies of values, by the originals."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Value] = {}
+
+    def all(self) -> list[Value]:
+        """The copies so far."""
+        return list(self._known.values())
+
+    def of(self, value: Value) -> Value:
+        return self._known[id(value)]
+
+    def add(self, value: Value, node: Node) -> None:
         copied = Value(node, value._type, value._name)
-        values[id(value)] = copied
+        self._known[id(value)] = copied
         node._outputs.append(copied)
 
+
+class _Outside(Copies):
+    """Copies of a node's own values, and what a function gives for others."""
+
+    def __init__(self, value_map) -> None:
+        super().__init__()
+        self._value_map = value_map
+
+    def of(self, value: Value) -> Value:
+        return self._known.get(id(value)) or self._value_map(value)
+
+
+def _copy_node(old: Node, new: Node, values: Copies) -> None:
+    new._values = dict(old._values)
+    new._place, new._schema = old._place, old._schema
+    new._scope, new._callee = old._scope, old._callee
+    for value in old._outputs:
+        values.add(value, new)
+    for block in old._blocks:
+        inner = Block(new._block._graph, new)
+        new._blocks.append(inner)
+        copy_block(block, inner, values)
+
+
+def copy_block(old: Block, new: Block, values: Copies) -> None:
+    """Fills a block with copies of another's nodes; `values` keeps their outputs."""
     for value in old._param._outputs:
-        copy_value(value, new._param)
+        values.add(value, new._param)
     for node in old._nodes:
         copied = Node(new, node._kind)
-        copied._inputs = [values[id(v)] for v in node._inputs]
-        copied._values = dict(node._values)
-        copied._place, copied._schema = node._place, node._schema
-        copied._scope, copied._callee = node._scope, node._callee
-        for value in node._outputs:
-            copy_value(value, copied)
+        copied._inputs = [values.of(v) for v in node._inputs]
         new._nodes.append(copied)
-        for block in node._blocks:
-            inner = Block(new._graph, copied)
-            copied._blocks.append(inner)
-            copy_block(block, inner, values)
-    new._return._inputs = [values[id(v)] for v in old._return._inputs]
+        _copy_node(node, copied, values)
+    new._return._inputs = [values.of(v) for v in old._return._inputs]

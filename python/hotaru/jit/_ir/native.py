@@ -13,7 +13,7 @@ from ... import _C
 from ..._types import ClassType, EnumType, FunctionType, TupleType, Type
 from .._tracing.told import told_of
 from .exits import RETURN, TURN, without_exits
-from .graph import Graph, copy_block, set_constant
+from .graph import Copies, Graph, copy_block, set_constant
 from .nodes import Block, Node
 from .text import value_text
 from .type_reader import read_type
@@ -60,9 +60,9 @@ def _inline(graph: Graph, called: dict[int, Graph]) -> None:
         if callee is None or node._callee in around:
             continue
         inside = Block(graph, node._block._owner)
-        values: dict = {}
+        values = Copies()
         copy_block(callee.block(), inside, values)
-        for value in values.values():
+        for value in values.all():
             value._name = ""
         _put_in_place(node, inside)
         count += sum(1 for _ in callee._all_nodes())

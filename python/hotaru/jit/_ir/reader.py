@@ -29,6 +29,12 @@ def parse_ir(input: str, parse_tensor_constants: bool = False) -> Graph:
     return _Reader(input, parse_tensor_constants).graph()
 
 
+def parse_named(text: str) -> tuple[Graph, dict]:
+    """The same, and its values by the names that the text has for them."""
+    reader = _Reader(text, False)
+    return reader.graph(), reader._known
+
+
 class _Reader:
     def __init__(self, source: str, tensors: bool) -> None:
         self._tokens = Tokens(source)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import hotaru
 
-from .._ir.aliases import Aliases, has_effects, is_random, schema_of, written
+from .._ir.aliases import (
+    Aliases,
+    _is_immutable,
+    has_effects,
+    is_random,
+    schema_of,
+    written,
+)
+from .._ir.arithmetic import TABLE
 from .rewriting import remove, replace, rewriting
 
 __all__ = ["dead_code", "twice", "unneeded"]
@@ -145,14 +153,17 @@ def twice(graph) -> None:
             for node in graph._all_nodes()
             for value in written(node)
         }
-        _twice(graph.block(), [], Aliases(graph), changed)
+        aliases = Aliases(graph)
+        given = set().union(*map(aliases.held_by, graph.outputs()))
+        _twice(graph.block(), [], aliases, (changed, given))
 
 
-def _twice(block, outside: list, aliases, changed) -> None:
+def _twice(block, outside: list, aliases, kept: tuple) -> None:
+    changed, given = kept
     known = [*outside, {}]
     for node in list(block._nodes):
         for inner in node._blocks:
-            _twice(inner, known, aliases, changed)
+            _twice(inner, known, aliases, kept)
         key = _key(node, aliases, changed)
         if key is None:
             continue
@@ -160,7 +171,15 @@ def _twice(block, outside: list, aliases, changed) -> None:
         if other is None:
             known[-1][key] = node
             continue
-        for out, same in zip(node._outputs, other._outputs):
+        pairs = list(zip(node._outputs, other._outputs))
+        # What is given is not one thing twice, unless nobody can change it.
+        if any(
+            given.issuperset(map(aliases.of, pair))
+            and not _is_immutable(pair[0].type())
+            for pair in pairs
+        ):
+            continue
+        for out, same in pairs:
             replace(out, same)
         remove(node)
 
@@ -174,7 +193,10 @@ def _key(node, aliases, changed):
     if any(aliases.of(value) in changed for value in values):
         return None
     if kind != "prim::Constant":
-        if not kind.startswith("aten::") or schema_of(node) is None:
+        plain = kind.removeprefix("aten::") in TABLE and all(
+            _is_immutable(value.type()) for value in values
+        )
+        if not kind.startswith("aten::") or (schema_of(node) is None and not plain):
             return None
         if any(aliases.is_outside(value) for value in node._outputs):
             return None

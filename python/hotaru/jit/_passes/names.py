@@ -26,6 +26,7 @@ from .frozen import (
     without_dropout,
 )
 from .mutation import without_mutation
+from .patterns import rewrite
 from .peephole import list_idioms, peephole
 from .refining import integers
 from .rewriting import rewriting
@@ -148,6 +149,7 @@ NAMES = {
     "_jit_pass_concat_frozen_linear": _concatenated,
     "_jit_pass_constant_propagation": constants,
     "_jit_pass_cse": twice,
+    "_jit_pass_custom_pattern_based_rewrite_graph": rewrite,
     "_jit_pass_dce": dead_code,
     "_jit_pass_erase_shape_information": _erased,
     "_jit_pass_fold_frozen_conv_add_or_sub": conv_add_or_sub,
