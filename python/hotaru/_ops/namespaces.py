@@ -31,6 +31,11 @@ class _OpNamespace(types.ModuleType):
         self.name = name
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
+        if name in ("__origin__", "__self__"):
+            raise AttributeError(
+                f"Invalid attribute '{name}' for '_OpNamespace' "
+                f"'{self.__dict__.get('name')}'"
+            )
         if self.name == "aten" and name in _IN_PYTHON:
             return vars(self).setdefault(name, lent(name))
         if self.name == "aten" and name in _ASKED:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._awaits import _Await, _awaitable, _awaitable_nowait, _awaitable_wait
-from . import _logging, _recursive, annotations, frontend  # noqa: F401
+from . import _logging, _recursive, _state, annotations, frontend
 from ._async import Future, _fork, _wait, fork, wait
 from ._compilation_unit import CompilationUnit
 from ._errors import Error
@@ -36,6 +36,7 @@ from ._marks import (
 from ._module import RecursiveScriptModule, ScriptModule, load, save
 from ._script import ScriptFunction, script, script_if_tracing
 from ._script import script_if_tracing as _script_if_tracing
+from ._state import _hide_source_ranges
 from ._trace import TracerWarning, TracingCheckError, trace, trace_module
 from ._tracing.graph import _get_trace_graph, _unique_state_dict
 
@@ -57,6 +58,7 @@ __all__ = [
     "_drop",
     "_fork",
     "_get_trace_graph",
+    "_hide_source_ranges",
     "_overload",
     "_overload_method",
     "_script_if_tracing",

@@ -713,6 +713,13 @@ def _graph_for(self, *args, **kwargs) -> _C.Graph:
     return self.inlined_graph
 
 
+def _no_pickle(self):
+    import pickle
+
+    raise pickle.PickleError("ScriptFunction cannot be pickled")
+
+
+_C.ScriptFunction.__reduce__ = _no_pickle
 for _callable in (_C.ScriptFunction, _C.ScriptMethod):
     _callable.schema = property(_schema_of(_callable.schema))
     _callable.inlined_graph = property(lambda self: graph_of(self, True))

@@ -8,7 +8,7 @@ import sys
 
 from .. import _C
 from ..nn import Module
-from . import _marks
+from . import _marks, _state
 from ._containers import container
 from ._module import (
     RecursiveScriptModule,
@@ -63,7 +63,7 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
             and the part at fault. NotSupportedError, which is one, for syntax
             that TorchScript leaves out. OSError: there is no source.
     """
-    if isinstance(obj, (RecursiveScriptModule, ScriptFunction)):
+    if not _state._enabled or isinstance(obj, (RecursiveScriptModule, ScriptFunction)):
         return obj
     if isinstance(obj, (list, dict)):
         return container(obj, _UNIT)

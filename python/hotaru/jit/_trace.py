@@ -16,6 +16,7 @@ from ._module import RecursiveScriptModule
 from ._resolve import Constant
 from ._script_module import _Builder, finished
 from ._scripter import _UNIT, SCRIPTER, ScriptFunction, _qualified_name
+from ._state import _enabled
 from ._tracing.check import (
     TracingCheckError,
     check_outputs,
@@ -73,7 +74,7 @@ def trace(
         TracingCheckError: the second run made another program.
         NotImplementedError: autocast is on.
     """
-    if isinstance(func, (RecursiveScriptModule, ScriptFunction)):
+    if not _enabled or isinstance(func, (RecursiveScriptModule, ScriptFunction)):
         return func
     checks = _Checks(check_trace, check_inputs, check_tolerance, strict)
     owner = getattr(func, "__self__", None)
@@ -126,6 +127,8 @@ def trace_module(
 
     With `example_inputs_is_kwarg` a method's inputs are keyword arguments.
     """
+    if not _enabled:
+        return mod
     examples = {
         name: (None, given) if example_inputs_is_kwarg else (given, None)
         for name, given in inputs.items()

@@ -7,6 +7,7 @@ import math
 
 from ... import _C
 from ..._types import Type
+from .._state import _enabled
 
 _ESCAPES = {
     "\\": "\\\\",
@@ -21,8 +22,11 @@ _ESCAPES = {
 }
 
 
-def graph_text(graph, places: bool = True) -> str:
-    """A graph; with files and lines of its source unless `places` is False."""
+def graph_text(graph, places: bool | None = None) -> str:
+    """A graph; with files and lines of its source unless `places` is False, and
+    by default as `_hide_source_ranges` says.
+    """
+    places = _enabled.shows_places if places is None else places
     params = ",\n      ".join(map(_definition, graph.inputs()))
     lines = [f"graph({params}):"]
     _block_lines(graph.block(), 1, places, lines)

@@ -172,7 +172,7 @@ def _twice(block, outside: list, aliases, kept: tuple) -> None:
             known[-1][key] = node
             continue
         pairs = list(zip(node._outputs, other._outputs))
-        # What is given is not one thing twice, unless nobody can change it.
+        # Results stay two things, unless nobody can change them.
         if any(
             given.issuperset(map(aliases.of, pair))
             and not _is_immutable(pair[0].type())
