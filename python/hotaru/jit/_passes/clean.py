@@ -187,15 +187,18 @@ def _twice(block, outside: list, aliases, kept: tuple) -> None:
 def _key(node, aliases, changed):
     """A text that nodes that give the same have in common; None: it is alone."""
     kind = node.kind()
-    if node._blocks or is_random(node) or has_effects(node) or written(node):
-        return None
     values = [*node._inputs, *node._outputs]
+    # Arithmetic of numbers, of which a text may not say the signature.
+    plain = kind.removeprefix("aten::") in TABLE and all(
+        _is_immutable(value.type()) for value in values
+    )
+    if node._blocks or is_random(node) or written(node):
+        return None
+    if has_effects(node) and not plain:
+        return None
     if any(aliases.of(value) in changed for value in values):
         return None
     if kind != "prim::Constant":
-        plain = kind.removeprefix("aten::") in TABLE and all(
-            _is_immutable(value.type()) for value in values
-        )
         if not kind.startswith("aten::") or (schema_of(node) is None and not plain):
             return None
         if any(aliases.is_outside(value) for value in node._outputs):

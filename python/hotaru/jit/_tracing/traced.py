@@ -136,6 +136,8 @@ class Recorder:
         """`call` of a random operator without inputs of the program."""
         if function.__name__.endswith("_") and args:
             self.drawn.add(self.text(args[0]))
+        if kwargs.get("requires_grad") is False:
+            kwargs = {k: v for k, v in kwargs.items() if k != "requires_grad"}
         return self.call(function, args, kwargs)
 
     def _callee(self, function) -> str:

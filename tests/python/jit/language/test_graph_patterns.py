@@ -185,3 +185,19 @@ def test_results_that_may_be_changed_stay_two_things():
         graph = program.graph.copy()
         torch._C._jit_pass_cse(graph)
         assert _kinds(graph).count("aten::add") == count
+
+
+def test_arithmetic_of_a_text_is_made_once_also_within_blocks():
+    graph = torch._C.parse_ir("""
+graph(%n : int, %c : bool):
+  %a : int = aten::add(%n, %n)
+  %o : int = prim::If(%c)
+    block0():
+      %b : int = aten::add(%n, %n)
+      -> (%b)
+    block1():
+      -> (%a)
+  return (%o)""")
+    torch._C._jit_pass_cse(graph)
+    assert len(graph.findAllNodes("aten::add")) == 1
+    graph.lint()

@@ -116,7 +116,7 @@ def test_what_is_made_of_no_input_is_made_by_the_program():
     def program(x):
         made = torch.ones(2, 3) + torch.full((3,), 2.0) + torch.arange(3)
         made[0] = x[0]
-        return made + torch.zeros(2, 1, dtype=torch.float64)
+        return made + torch.zeros(2, 1, dtype=torch.float64, requires_grad=False)
 
     traced = torch.jit.trace(program, X)
     kinds = [node.kind() for node in traced.graph.nodes()]
