@@ -223,6 +223,11 @@ _OTHERS = {
     "_overrides": "DisableTorchFunction DisableTorchFunctionSubclass",
     "_symbolic": "SymBool SymFloat",
     "amp": "GradScaler autocast",
+    "_onednn.functions": """
+        _mkldnn_reshape _mkldnn_transpose _mkldnn_transpose_
+        mkldnn_adaptive_avg_pool2d mkldnn_convolution
+        mkldnn_linear_backward_weights mkldnn_max_pool2d mkldnn_max_pool3d
+    """,
     "_quantized.choose": "_choose_qparams_per_tensor",
     "_quantized.create": """
         _empty_affine_quantized _empty_per_channel_affine_quantized
@@ -307,7 +312,7 @@ for _name in _MADE_IN:  # the extension has some, which are not complete
 _segment_reduce = ops.segment_reduce
 # The format that operators took once where none was given.
 legacy_contiguous_format = _C.contiguous_format
-# A layout that no tensor has here, for programs that compare with it.
+# The layout of oneDNN (`_onednn`).
 _mkldnn = _C._mkldnn
 
 from . import _extension, _tensor

@@ -40,6 +40,7 @@ LENT = {
     "smm": "sparse.coo.products:smm",
     "sspaddmm": "sparse.coo.products:sspaddmm",
     "hspmm": "sparse.coo.products:hspmm",
+    "to_mkldnn": "_onednn.convert:to_mkldnn",
     "dequantize": "_quantized.create:dequantize",
     "int_repr": "_quantized.create:int_repr",
     "q_per_channel_axis": "_quantized.create:q_per_channel_axis",
@@ -52,6 +53,8 @@ LENT = {
     "matrix_sqrth": "autograd._hermitian:matrix_sqrth",
     # Classes of tensors are told what answers them: handlers need the class.
     "sparse_kind": "sparse._kind:SPARSE",
+    "onednn_kind": "_onednn.tensor:ONEDNN",
+    "onednn_functions": "_onednn.functions",
     "assign_sparse": "sparse.inplace:assign",
     "text_of_sparse": "sparse.printing:text",
     "each_once": "sparse.coo:each_once",
@@ -110,6 +113,7 @@ LENT = {
     "qualified_name": "fx._names:qualified_name",
     "register_flatten_spec": "fx._pytree:register_pytree_flatten_spec",
     "define_quantized": "_quantized.joined:define",
+    "define_onednn": "_onednn.functions:define",
     "define_composed": "_library.composed:define",
     "namespace": "_ops.namespaces:namespace",
     "dispatch_questions": "_dispatch.questions",
@@ -126,6 +130,7 @@ LENT = {
     "functional_call": "func:functional_call",
     "pushforward": "func._forward:Pushforward",
     "moved": "sparse.moved",
+    "moved_onednn": "_onednn.moved",
     # A layer among processes.
     "distributed": "distributed",
     "c10d": "distributed.distributed_c10d",

@@ -86,6 +86,7 @@ PACKAGES = (
     "distributions",
     "masked",
     "_quantized",
+    "_onednn",
     "multiprocessing",
     "jit",
     "_jit_internal",

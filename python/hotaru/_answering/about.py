@@ -37,6 +37,7 @@ _NOT = {
     "nested": "dense_dim is_same_size is_contiguous resolve_conj resolve_neg "
     "size sparse_dim storage_offset stride",
     "quantized": "is_signed resolve_conj resolve_neg",
+    "onednn": "is_pinned is_shared record_stream type_of",
     "masked": "_is_view dense_dim is_pinned sparse_dim",
     "distributed": "dense_dim is_pinned resolve_conj resolve_neg sparse_dim",
 }
@@ -55,6 +56,8 @@ _REFUSED = {
     "sparse": "dequantize",
     "nested": "dequantize is_set_to" + _PARTS,
     "quantized": "is_set_to",
+    "onednn": "_lazy_clone _typed_storage is_pinned is_set_to is_shared pin_memory "
+    "share_memory_ storage storage_type untyped_storage",
     "masked": "",
     "distributed": "dense_dim dequantize is_set_to sparse_dim",
 }

@@ -10,6 +10,7 @@ import hotaru
 
 from .. import _C
 from .._late import lent
+from .._own_names import no_attribute
 
 # Operators that PyTorch has in torch._C._nn and not in torch itself.
 IN_NN = {
@@ -125,8 +126,15 @@ def _nn_place() -> types.ModuleType:
     vars(place).update({n: found[n] for n in IN_NN if n in found})
     place.flatten_dense_tensors = lent("flatten_dense_tensors")
     place.unflatten_dense_tensors = lent("unflatten_dense_tensors")
+    place.__getattr__ = _of_onednn
     place._parse_to = lambda *args, **kwargs: lent("parse_to")(args, kwargs)
     return place
+
+
+def _of_onednn(name: str):
+    if name.startswith("mkldnn_"):
+        return getattr(lent("onednn_functions"), name)
+    raise no_attribute(f"{_C.__name__}._nn", name)
 
 
 def place(name: str) -> types.ModuleType:

@@ -80,3 +80,28 @@ def _set_math_sdp_allow_fp16_bf16_reduction(allow: bool) -> None:
 def _get_math_sdp_allow_fp16_bf16_reduction() -> bool:
     """Tells what was set."""
     return lent("backends").cuda.fp16_bf16_reduction_math_sdp_allowed()
+
+
+#: The layout is there for hotaru's own kernels (`_onednn`).
+has_mkldnn = _has_mkldnn = True
+_has_mkldnn_acl = False
+
+
+def _get_mkldnn_enabled() -> bool:
+    """As `backends.mkldnn.enabled`."""
+    return lent("backends").mkldnn.enabled
+
+
+def _set_mkldnn_enabled(value: bool) -> None:
+    """Sets it."""
+    lent("backends").mkldnn.enabled = value
+
+
+def _get_mkldnn_deterministic() -> bool:
+    """As `backends.mkldnn.deterministic`."""
+    return lent("backends").mkldnn.deterministic
+
+
+def _set_mkldnn_deterministic(value: bool) -> None:
+    """Sets it."""
+    lent("backends").mkldnn.deterministic = value

@@ -59,6 +59,8 @@ class _OpNamespace(types.ModuleType):
             if isinstance(op, _C.Op):
                 return OpOverloadPacket(name, op)
             lent("define_composed")(name)
+        if space == "mkldnn" or (space == "aten" and "mkldnn" in name):
+            lent("define_onednn")(space, name)
         if space == "quantized":
             lent("define_quantized")(name)
         if space == "higher_order":  # its operators are functions in Python

@@ -8,6 +8,7 @@ import hotaru
 
 from .. import _C
 from .._answering.base import Hidden, Wrapping
+from .._answering.text import filled
 from .._C import Tensor
 from .._late import lent
 from .dtypes import (
@@ -95,7 +96,7 @@ class QuantizedTensor(Wrapping, of=QUANTIZED, metaclass=Hidden):
                 f"zero_point={self._zero_point}",
                 f"axis={self._axis}",
             ]
-        return _filled(body, said)
+        return filled(body, said)
 
     __str__ = __repr__
 
@@ -122,19 +123,6 @@ def _by_channel(x: QuantizedTensor, name: str) -> None:
         raise RuntimeError(
             f"{name}: the tensor has one scale for all elements (q_scale, q_zero_point)"
         )
-
-
-def _filled(text: str, said: list[str], width: int = 80) -> str:
-    """Appends `, part` to a text whose lines are at most that long, and the
-    closing parenthesis.
-    """
-    for n, part in enumerate(said):
-        line = len(text) - text.rfind("\n") - 1
-        end = 1 if n == len(said) - 1 else 0
-        first = part.split("\n")[0]
-        fits = line + 2 + len(first) + end <= width
-        text += ", " + part if fits else ",\n       " + part
-    return text + ")"
 
 
 def build(

@@ -42,7 +42,7 @@ _METHODS = {
 _LENT = (
     "nonzero norm stft unique unique_consecutive lu to_dense to_sparse "
     "to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc "
-    "sparse_mask smm sspaddmm hspmm dequantize int_repr q_per_channel_axis "
+    "sparse_mask smm sspaddmm hspmm to_mkldnn dequantize int_repr q_per_channel_axis "
     "q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point "
     "qscheme"
 )
@@ -54,7 +54,7 @@ _ALIASES = (
     "less_equal_=le_ multiply_=mul_ not_equal_=ne_ subtract_=sub_"
 )
 # Kinds of tensors and of devices that there are none of.
-_NEVER = "is_ipu is_maia is_mkldnn is_mps is_mtia is_vulkan is_xla is_xpu"
+_NEVER = "is_ipu is_maia is_mps is_mtia is_vulkan is_xla is_xpu"
 
 
 def _make_wrapper_subclass(cls, *args, **kwargs):
@@ -69,7 +69,11 @@ def _answer(cls, func, types, args=(), kwargs=None):
     """Layouts answer functions that take them and have no code for them."""
     from .._late import lent
 
-    return lent("sparse_kind").answer(func, args, kwargs or {})
+    kwargs = kwargs or {}
+    if kwargs.get("layout") is _C._mkldnn:
+        lent("onednn_functions")  # whose import fills the table of answers
+        return lent("onednn_kind").answer(func, args, kwargs)
+    return lent("sparse_kind").answer(func, args, kwargs)
 
 
 def _pairs(names: str):
@@ -121,6 +125,10 @@ def _attach_properties() -> None:
     never = property(lambda self: False)
     for name in _NEVER.split():
         setattr(Tensor, name, never)
+    Tensor.is_mkldnn = property(
+        lambda self: self.layout is _C._mkldnn,
+        doc="True if the layout is `torch._mkldnn`.",
+    )
     # Remains of the time when tensors and variables were two.
     Tensor.name = property(lambda self: None)
     Tensor.volatile = never
@@ -156,7 +164,7 @@ def _attach_properties() -> None:
         "Where the values are in a GPU's memory, for other libraries.",
         "_cuda_array_interface",
     )
-    for name in f"H mH real imag {_NEVER}".split():
+    for name in f"H mH real imag is_mkldnn {_NEVER}".split():
         setattr(Tensor, name, _overrides.asking(name, vars(Tensor)[name]))
 
 

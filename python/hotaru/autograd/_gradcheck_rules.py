@@ -49,7 +49,7 @@ def check_constant(func, inputs: tuple, eps: float) -> None:
 
 def _after_step(tensor: Tensor, eps: float, outputs) -> list:
     if jacobians.is_sparse(tensor):
-        changed = lent("moved").values(tensor)
+        changed = jacobians.mover(tensor).values(tensor)
     else:
         changed = tensor.data
     changed.add_(eps)
@@ -79,7 +79,7 @@ def check_scaled(func, inputs: tuple) -> None:
             )
         if g.shape != tensor.shape:
             raise GradcheckError("grad is incorrect size")
-        if jacobians.is_sparse(g):
+        if jacobians.is_sparse(g) and not g.is_mkldnn:
             _check_dims(tensor, g)
         if bool((jacobians.strided(g) != 0).any()):
             raise GradcheckError("backward not multiplied by grad_output")

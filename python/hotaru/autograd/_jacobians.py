@@ -119,9 +119,14 @@ def _moved_strided(inputs, tensor: Tensor, step: Tensor, eps):
     tensor.data.copy_(before)
 
 
+def mover(tensor: Tensor):
+    """The module that has what is near a tensor of its layout."""
+    return lent("moved_onednn" if tensor.is_mkldnn else "moved")
+
+
 def _moved_sparse(inputs, tensor: Tensor, step: Tensor, eps):
     """The same with another tensor of its elements in its place."""
-    moved = lent("moved")
+    moved = mover(tensor)
     for distance in (-eps, eps):
         other = moved.along(tensor, step, distance)
         yield tuple(other if i is tensor else i for i in inputs)
@@ -129,16 +134,15 @@ def _moved_sparse(inputs, tensor: Tensor, step: Tensor, eps):
 
 def kept(tensor: Tensor) -> Tensor:
     """A strided tensor: 1 where the sparse one keeps an element, else 0."""
-    return lent("moved").kept(tensor)
+    return mover(tensor).kept(tensor)
 
 
 def densified(inputs: tuple) -> tuple:
     """The inputs with sparse ones that keep every element."""
     if not any(isinstance(t, Tensor) and is_sparse(t) for t in inputs):
         return inputs
-    moved = lent("moved")
     return tuple(
-        moved.densified(t) if isinstance(t, Tensor) and is_sparse(t) else t
+        mover(t).densified(t) if isinstance(t, Tensor) and is_sparse(t) else t
         for t in inputs
     )
 
@@ -178,7 +182,7 @@ def pull_back(output: Tensor, tensors: list[Tensor], seed: Tensor) -> list:
     """The gradients of one backward pass from `seed`, in real values."""
     grads = grad(output, tensors, seed, retain_graph=True, allow_unused=True)
     return [
-        real_values((hotaru.zeros_like(t) if g is None else g).to(t.dtype))
+        real_values((hotaru.zeros_like(strided(t)) if g is None else g).to(t.dtype))
         for g, t in zip(grads, tensors)
     ]
 

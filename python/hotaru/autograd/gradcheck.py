@@ -159,6 +159,7 @@ def _check_layouts(func, inputs: tuple) -> None:
         if jacobians.is_sparse(output):
             kind = str(output.layout).removeprefix("torch.sparse_").upper()
             kind = "Sparse" if kind == "COO" else f"Sparse {kind}"
+            kind = "MKLDNN" if output.is_mkldnn else kind
             raise ValueError(
                 f"{kind} output is not supported at gradcheck yet. Please call "
                 "to_dense(masked_grad=...) on the output of fn for gradcheck."

@@ -113,9 +113,10 @@ class Cudnn(Library):
 
 
 class Mkldnn(Library):
-    """Flags of oneDNN, which is not used. Those of precision are followed by
-    hotaru's own kernels: of products, in `matmul`, of convolutions, in `conv`,
-    and of recurrent layers, in `rnn`; the last two in graphs.
+    """Flags of oneDNN, which is not used: its layout is there, for hotaru's own
+    kernels. Those follow the precisions: of products, in `matmul`, of
+    convolutions, in `conv`, and of recurrent layers, in `rnn`; the last two in
+    graphs.
     """
 
     enabled = Flag(True, is_bool("set_enabled_mkldnn"))
@@ -129,6 +130,10 @@ class Mkldnn(Library):
         self.matmul, self.conv, self.rnn = (
             OperatorPrecision("mkldnn", op) for op in ("matmul", "conv", "rnn")
         )
+
+    def is_available(self) -> bool:
+        """Tells whether tensors may have the layout `torch._mkldnn`: always."""
+        return True
 
     def is_acl_available(self) -> bool:
         """Tells whether its form for ARM is used: never."""

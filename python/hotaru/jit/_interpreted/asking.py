@@ -16,6 +16,8 @@ _MARKS = (
     b"torch._empty_affine_quantized",
     b"torch.dequantize(",
     b"torch.quantized_",
+    b"torch.to_mkldnn(",
+    b"torch.mkldnn_",
 )
 # Text of which one branch makes nested tensors, and Python runs that call.
 _NESTED = b"torch._nested_tensor_from_mask"

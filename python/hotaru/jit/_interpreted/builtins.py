@@ -16,6 +16,7 @@ import hotaru
 
 from ... import _C
 from ..._late import lent
+from ..._onednn import functions as _onednn
 from ..._quantized import create as _create
 from ..._quantized.dtypes import qint8, qint32, quint2x4, quint4x2, quint8
 from ..._quantized.packed import CLASSES, Packed
@@ -325,6 +326,12 @@ def _nested(name: str):
     return function
 
 
+_OF_ONEDNN = (
+    "mkldnn_convolution",
+    "mkldnn_linear",
+    "mkldnn_reorder_conv2d_weight",
+    "mkldnn_reorder_conv3d_weight",
+)
 # Functions that take tensors of their own kinds, whatever they are.
 PYTHON = {
     **ATEN,
@@ -342,6 +349,8 @@ PYTHON = {
     "_empty_per_channel_affine_quantized": _empty_channels,
     "_make_per_tensor_quantized_tensor": (_create._make_per_tensor_quantized_tensor),
     "_make_per_channel_quantized_tensor": (_create._make_per_channel_quantized_tensor),
+    "to_mkldnn": lambda x, dtype=None: x.to_mkldnn(_dtype(dtype)),
+    **{name: getattr(_onednn, name) for name in _OF_ONEDNN},
     "_nested_tensor_from_mask": _nested("nested_from_mask"),
     "_nested_tensor_from_mask_left_aligned": _nested("nested_is_left_aligned"),
     "to": _to,
@@ -369,6 +378,7 @@ PRIM = {
     "device": lambda x: x.device,
     "requires_grad": lambda x: x.requires_grad,
     "is_nested": lambda x: bool(x.is_nested),
+    "is_mkldnn": lambda x: bool(x.is_mkldnn),
 }
 # Methods of lists, dicts and texts, which a program changes.
 _CONTAINERS = {

@@ -123,3 +123,14 @@ def _checked(load, name: str):
 def load_interpreted(file, extra: dict):
     """The module of an archive that Python runs, as Python sees it."""
     return load_archive(file, extra).face()
+
+
+def program_module(qualified: str, text: str, values: dict):
+    """A module of the class that a text defines, with these attributes."""
+    module = qualified.rpartition(".")[0]
+    code = Code({module: text})
+    code.archive = Archive(b"3", {module.replace(".", "/") + ".py": text.encode()})
+    kind = code.find(qualified)
+    made = kind.__new__(kind)
+    made.values = dict(values)
+    return made.face()

@@ -71,17 +71,18 @@ def test_convolution_backend(shape, transposed, dilation, want):
     # Recorded from PyTorch 2.13 without oneDNN.
     dims, channels = len(shape) - 2, shape[1]
     weight = (channels, 12) if transposed else (12, channels)
-    found = _C._select_conv_backend(
-        torch.zeros(shape),
-        torch.zeros(*weight, *[3] * dims),
-        None,
-        [1] * dims,
-        [0] * dims,
-        [dilation] * dims,
-        transposed,
-        [0] * dims,
-        1,
-    )
+    with torch.backends.mkldnn.flags(enabled=False):
+        found = _C._select_conv_backend(
+            torch.zeros(shape),
+            torch.zeros(*weight, *[3] * dims),
+            None,
+            [1] * dims,
+            [0] * dims,
+            [dilation] * dims,
+            transposed,
+            [0] * dims,
+            1,
+        )
     assert found is want
 
 
