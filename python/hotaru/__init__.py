@@ -212,6 +212,7 @@ _OTHERS = {
         batch_norm_stats batch_norm_update_stats
     """,
     "_lobpcg": "lobpcg",
+    "_tensor.removed": "eig lstsq matrix_rank solve symeig",
     "nn.functional._scaled": "_grouped_mm _scaled_mm",
     "_higher_order_ops.cond": "cond",
     "_higher_order_ops.while_loop": "while_loop",

@@ -8,17 +8,41 @@ are of the subclass; `overrides` has what users of the protocol need.
 from __future__ import annotations
 
 import sys
+import threading
 
 from . import _C
 from ._C import Tensor
 from ._own_names import is_own, own_root
+
+_hops = threading.local()
+
+
+def skips_hop() -> bool:
+    """True once after `redispatch`: the function that is called again does not
+    ask the same class first.
+    """
+    skips = getattr(_hops, "skips", False)
+    _hops.skips = False
+    return skips
+
+
+def without_hop(function, args: tuple, kwargs: dict):
+    """Calls a function written in Python, whose first question for arguments
+    that answer is told that there are none.
+    """
+    before = getattr(_hops, "skips", False)
+    _hops.skips = True
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _hops.skips = before
 
 
 def has_torch_function(relevant_args) -> bool:
     """True if one of the arguments, or a mode, answers operators."""
     if not hasattr(relevant_args, "__iter__"):
         raise TypeError("expected a sequence")
-    if not _C._openly_overridden(*relevant_args):
+    if not _C._openly_overridden(*relevant_args) or skips_hop():
         return False
     if _modes_only_watch():
         return any(

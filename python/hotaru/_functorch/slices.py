@@ -8,9 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import threading
 from typing import NamedTuple
 
-from .. import _C, Tensor, get_rng_state, no_grad, set_rng_state, stack, strided
+from .. import (
+    _C,
+    Tensor,
+    get_rng_state,
+    no_grad,
+    set_rng_state,
+    stack,
+    strided,
+    view_as_complex,
+    view_as_real,
+)
 from .._trees import flat as _tree
 from ..autograd._transforms import Within
 from . import wholes
@@ -24,6 +35,17 @@ _NEVER_RANDOM = (
     "vmap: We do not yet support calling random operations inside of vmap. "
     "Please perform random operations outside of vmap as a workaround"
 )
+
+
+class _Inside(threading.local):
+    """How many maps this thread is within: there offsets are the first slice's,
+    in elements of the tensor that is cut.
+    """
+
+    depth = 0
+
+
+_inside = _Inside()
 
 
 def name_of(function) -> str:
@@ -176,9 +198,12 @@ class Inputs:
         """
         tensors, steps = self._steps
         _C._begin_slice(tensors, [index * step for step in steps])
+        before = _inside.depth
+        _inside.depth = before + 1
         try:
             yield
         finally:
+            _inside.depth = before
             _C._end_slice()
 
     def mapped(self) -> list[Tensor]:
@@ -351,7 +376,12 @@ def _common_view(results: list, dim: int) -> Tensor | None:
     """The results as one view of their base, if they lie evenly in it."""
     first = results[0]
     base = first._base
-    if base is None or first.requires_grad or base.dtype != first.dtype:
+    if base is None or first.requires_grad or first.is_neg() or first.is_conj():
+        return None
+    same = base.dtype == first.dtype
+    if not same and (
+        _inside.depth or first.dtype not in (_parts_of(base), _pairs_of(base))
+    ):
         return None
     if not -first.dim() - 1 <= dim <= first.dim():
         return None
@@ -373,4 +403,23 @@ def _common_view(results: list, dim: int) -> Tensor | None:
     shape, stride = list(first.shape), list(first.stride())
     shape.insert(place, len(results))
     stride.insert(place, step)
-    return base.as_strided(shape, stride, start)
+    if same:
+        whole = (tuple(shape), tuple(stride), start)
+        if whole == (base.shape, base.stride(), base.storage_offset()):
+            return base
+        return base.as_strided(shape, stride, start)
+    if base.is_complex():
+        return view_as_real(base).as_strided(shape, stride, start)
+    pairs = base.as_strided([*shape, 2], [*(2 * s for s in stride), 1], 2 * start)
+    return view_as_complex(pairs)
+
+
+def _parts_of(tensor: Tensor):
+    """The dtype of the parts of a complex tensor; None of others."""
+    return tensor.dtype.to_real() if tensor.is_complex() else None
+
+
+def _pairs_of(tensor: Tensor):
+    """The dtype that pairs of numbers of a real tensor are; None of others."""
+    floats = tensor.is_floating_point() and tensor.dtype.itemsize > 1
+    return tensor.dtype.to_complex() if floats else None

@@ -10,6 +10,7 @@ from .. import _C
 from .._C import Tensor
 from .._extension.grad_mode import no_grad
 from .._late import lent
+from .._overrides import skips_hop
 from .attributes import attributes_of, object_state, set_object_state, slot_values
 
 
@@ -38,7 +39,7 @@ def check_leaf(tensor) -> None:
 
 
 def __deepcopy__(self, memo):
-    if _C._overridden(self):
+    if _C._overridden(self) and not skips_hop():
         return _C._handle_torch_function(Tensor.__deepcopy__, (self,), (self, memo), {})
     if id(self) in memo:
         return memo[id(self)]
@@ -50,15 +51,16 @@ def __deepcopy__(self, memo):
             copy = _copy_with_memory(self.detach(), memo)
         if type(self) is not Tensor:
             copy = _C._make_subclass(type(self), copy)
-    copy.requires_grad = self.requires_grad
-    if self.grad is not None:
-        copy.grad = __deepcopy__(self.grad, memo)
     if self.__dict__:
         for name, value in attributes_of(self).items():
             setattr(copy, name, _copy.deepcopy(value, memo))
     if type(self) is not Tensor:
         for name, value in slot_values(self).items():
             setattr(copy, name, _copy.deepcopy(value, memo))
+    # The class is asked from here on, and may look at its attributes.
+    copy.requires_grad = self.requires_grad
+    if self.grad is not None:
+        copy.grad = __deepcopy__(self.grad, memo)
     memo[id(self)] = copy
     return copy
 
@@ -68,7 +70,7 @@ def __setstate__(self, state) -> None:
     (storage, offset, size, stride), or (requires_grad, _, hooks), before which
     there may be a tensor and its gradient.
     """
-    if _C._overridden(self):
+    if _C._overridden(self) and not skips_hop():
         return _C._handle_torch_function(
             Tensor.__setstate__, (self,), (self, state), {}
         )
@@ -100,7 +102,7 @@ def __reduce_ex__(self, protocol):
     """
     kind, state = _C._answering_class(self), object_state(self)
     plain = kind is Tensor and not state
-    if not plain and _C._overridden(self):
+    if not plain and _C._overridden(self) and not skips_hop():
         return _C._handle_torch_function(
             Tensor.__reduce_ex__, (self,), (self, protocol), {}
         )

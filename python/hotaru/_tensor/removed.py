@@ -34,6 +34,11 @@ def symeig(self, eigenvectors=False):
     raise _gone("symeig", "eigh, or torch.linalg.eigvalsh; UPLO='U' if upper")
 
 
+def matrix_rank(input, tol=None, symmetric=False, *, out=None):
+    """RuntimeError: use torch.linalg.matrix_rank."""
+    raise _gone("matrix_rank", "matrix_rank; symmetric is hermitian there")
+
+
 def reinforce(self, reward):
     """RuntimeError: `distributions` have `log_prob`."""
     raise RuntimeError(

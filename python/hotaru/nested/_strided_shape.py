@@ -123,8 +123,16 @@ def copy_(x, source, non_blocking=False):
 @answers("is_same_size", of=STRIDED)
 def is_same_size(a, b) -> bool:
     """Tells whether the elements have the same sizes."""
-    both = isinstance(a, StridedNested) and isinstance(b, StridedNested)
-    return both and a._at.sizes == b._at.sizes
+    if not (isinstance(a, StridedNested) and isinstance(b, StridedNested)):
+        raise RuntimeError(
+            "Expected both self and other to be nested tensors. Self "
+            f"{_is_or_not(a)} nested. While Other {_is_or_not(b)} nested."
+        )
+    return a._at.sizes == b._at.sizes
+
+
+def _is_or_not(x) -> str:
+    return "is" if isinstance(x, StridedNested) else "is not"
 
 
 @answers("unbind", of=STRIDED)

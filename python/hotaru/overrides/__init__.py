@@ -13,10 +13,11 @@ call inside of its `with`.
 from __future__ import annotations
 
 import functools
+from types import FunctionType
 
 from .. import _C
 from .._C import Tensor
-from .._overrides import has_torch_function
+from .._overrides import has_torch_function, without_hop
 from ._modes import (
     BaseTorchFunctionMode,
     TorchFunctionMode,
@@ -140,13 +141,21 @@ def _nobody_answered(func, mode, types) -> str:
     )
 
 
+# Methods that ask for an answer within their bodies.
+_ASKING = ("__deepcopy__", "__reduce_ex__", "__setstate__")
+
+
 def redispatch_function(func, types, args, kwargs):
     """The function itself, for those who answer it: what a function written in
     Python calls asks them again.
     """
     wrapped = getattr(func, "__wrapped__", None)
     if type(func) is _C.Function and wrapped is not None:
+        if wrapped.__name__ in _ASKING:
+            return without_hop(wrapped, args, kwargs or {})
         return wrapped(*args, **(kwargs or {}))
+    if isinstance(func, FunctionType):
+        return without_hop(func, args, kwargs or {})
     with _C.DisableTorchFunctionSubclass():
         return func(*args, **(kwargs or {}))
 

@@ -38,7 +38,9 @@ _LINEAR = ("deg2rad", "rad2deg")
 
 
 def _unary(name: str, linear: bool):
-    def of_values(tensor: Tensor, *args, **kwargs) -> Tensor:
+    def of_values(tensor: Tensor, *args, inplace=False, **kwargs) -> Tensor:
+        if inplace:
+            return getattr(tensor, f"{name}_")(*args, **kwargs)
         if not linear and tensor.is_sparse:
             tensor = coo.coalesce(tensor)
         values = getattr(values_of(tensor), name)(*args, **kwargs)

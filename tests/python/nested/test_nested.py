@@ -201,3 +201,12 @@ def test_the_type_of_a_nested_tensor_is_its_dtype(hotaru, layout):
     )
     assert x.type() == hotaru.typename(x) == "torch.DoubleTensor"
     assert hotaru.eye(2).to_sparse().type() == "torch.sparse.FloatTensor"
+
+
+def test_sizes_are_compared_among_nested_tensors_alone(hotaru):
+    torch = hotaru
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    assert nested.is_same_size(nested.clone())
+    for a, b in ((nested, torch.ones(2)), (torch.ones(2), nested)):
+        with pytest.raises(RuntimeError, match="both self and other to be nested"):
+            a.is_same_size(b)

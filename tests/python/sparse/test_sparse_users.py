@@ -123,3 +123,13 @@ def test_data_of_a_leaf():
 def test_a_dense_out_takes_no_sparse_result(make):
     with pytest.raises(RuntimeError, match="layout Sparse does not match"):
         make((3, 4), layout=torch.sparse_coo, out=torch.zeros(3, 4))
+
+
+def test_relu_of_the_functional_in_place():
+    x = torch.tensor([[-1, 0], [2, -3]]).to_sparse()
+    found = torch.nn.functional.relu(x, inplace=True)
+    assert found is x
+    assert x.to_dense().tolist() == [[0, 0], [2, 0]]
+    assert (
+        torch.nn.functional.relu(-x, inplace=False).to_dense().tolist() == [[0] * 2] * 2
+    )

@@ -147,6 +147,8 @@ def pack_padded_sequence(
         lengths = hotaru.as_tensor(lengths, dtype=hotaru.int64, device="cpu")
     else:
         lengths = lengths.to(dtype=hotaru.int64)
+    if input.numel() == 0:
+        raise RuntimeError("Cannot pack empty tensors.")
     order = None
     if not enforce_sorted:
         lengths, order = hotaru.sort(lengths, descending=True)
