@@ -114,6 +114,7 @@ LENT = {
     "register_flatten_spec": "fx._pytree:register_pytree_flatten_spec",
     "define_quantized": "_quantized.joined:define",
     "define_onednn": "_onednn.functions:define",
+    "define_prims": "_prims.operators:define",
     "define_composed": "_library.composed:define",
     "namespace": "_ops.namespaces:namespace",
     "dispatch_questions": "_dispatch.questions",

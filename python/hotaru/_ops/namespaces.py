@@ -63,6 +63,8 @@ class _OpNamespace(types.ModuleType):
             lent("define_onednn")(space, name)
         if space == "quantized":
             lent("define_quantized")(name)
+        if space == "prims":
+            lent("define_prims")(name)
         if space == "higher_order":  # its operators are functions in Python
             lent("higher_order_operators")
             if name in vars(self):

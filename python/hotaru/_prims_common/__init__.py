@@ -1,20 +1,16 @@
-"""Comparison of shapes and strides of two tensors."""
+"""Rules of shapes, strides and dtypes, and what compares two tensors by them."""
 
 from __future__ import annotations
 
-from .. import _C
+import warnings
+
+from .. import _check_with
 from .._C import Tensor
+from .._own_names import no_attribute
+from . import dtypes, shapes
+from .dtypes import dtype_to_type
 
 __all__ = ["compare_tensor_meta", "dtype_to_type"]
-
-
-def dtype_to_type(dtype) -> type:
-    """The Python type of an element: bool, int, float or complex."""
-    if dtype == _C.bool:
-        return bool
-    if dtype.is_complex:
-        return complex
-    return float if dtype.is_floating_point else int
 
 
 def check_equal(what: str, one, other) -> None:
@@ -64,8 +60,20 @@ def compare_tensor_meta(
         raise RuntimeError(f"Neg mismatch! is_neg is {a.is_neg()} and {b.is_neg()}")
 
 
-def is_contiguous_or_false(a) -> bool:
-    """True if elements lie one behind the other: sizes are numbers, so that is
-    always known.
-    """
-    return a.is_contiguous()
+def check(b: bool, s, exc_type: type = RuntimeError) -> None:
+    """Raises the error with the text of `s()` unless it is true."""
+    warnings.warn(
+        "'torch._prims_common.check' will be removed in the future. Please use "
+        "'torch._check*' functions instead",
+        FutureWarning,
+        stacklevel=2,
+    )
+    _check_with(exc_type, b, s)
+
+
+def __getattr__(name: str):
+    for part in (dtypes, shapes):
+        found = vars(part).get(name)
+        if found is not None and not name.startswith("_"):
+            return found
+    raise no_attribute(__name__, name)
