@@ -193,7 +193,9 @@ class Tracer(TracerBase):
                         return ParameterProxy(self, node, name, value)
 
                 # Subclasses' own may know no factory.
-                given = {} if make is None else {"proxy_factory_fn": make}
+                known = inspect.signature(self.create_proxy).parameters
+                given = {"proxy_factory_fn": make}
+                given = given if given.keys() <= known.keys() else {}
                 cache[name] = self.create_proxy("get_attr", name, (), {}, **given)
             return cache[name]
         return None

@@ -117,8 +117,7 @@ def compile(
         kind, lacks, passes = xla.XlaGraphed, "XLA", xla.is_refusal
 
     given = dict(options or {})
-    cache_size = given.pop("cache_size", None)
-    cache_size = cache_size or recompile_limit or _cache_size()
+    cache_size = given.pop("cache_size", None) or recompile_limit or _cache_size()
     if backend in _ENGINES:
         if disable or _switched_off():
             return model
@@ -135,8 +134,10 @@ def compile(
             f"compile: unknown options {sorted(given)}; there are "
             f"{', '.join(sorted((*known, 'cache_size')))}"
         )
-    if disable or backend == "eager" or _switched_off():
+    if disable or _switched_off():
         return model
+    if backend == "eager":
+        return _uncaptured(model)
     _check_callable(model)
     is_module = isinstance(model, Module)
     graphed = kind(
@@ -169,6 +170,14 @@ def _check_mode(mode, options, backend: str) -> None:
         )
     if mode and backend in _WITH_MODES:
         check_mode(mode, _MODES)
+
+
+def _uncaptured(model):
+    """The model as it is; a module within what stands for compiled ones."""
+    _check_callable(model)
+    if not isinstance(model, Module):
+        return model
+    return OptimizedModule(model, model.__call__)
 
 
 def _is_refusal(error: Exception) -> bool:

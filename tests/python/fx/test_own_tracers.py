@@ -24,9 +24,10 @@ class NoFactory(fx.Tracer):
         return super().create_proxy(kind, target, args, kwargs, name, type_expr)
 
 
+@pytest.mark.parametrize("constant", [False, True])
 @pytest.mark.parametrize("tracer", [NoFactory, fx.Tracer])
-def test_parameters_are_nodes(tracer):
-    graph = tracer().trace(Scale())
+def test_parameters_are_nodes(tracer, constant):
+    graph = tracer(param_shapes_constant=constant).trace(Scale())
     assert [(node.op, node.target) for node in graph.nodes][1] == ("get_attr", "weight")
 
 

@@ -388,7 +388,6 @@ def test_errors_of_the_function_are_its_own():
 def test_options_of_compile():
     net = mlp()
     assert torch.compile(net, disable=True) is net
-    assert torch.compile(net, backend="eager") is net
     with pytest.raises(ValueError, match="unknown backend 'other'"):
         torch.compile(net, backend="other")
     with pytest.raises(ValueError, match=r"unknown options \['speed'\]"):
@@ -406,6 +405,24 @@ def test_options_of_compile():
     assert next(compiled.children()) is net
     compiled.eval()
     assert not net[0].training
+
+
+def test_without_graphs_a_module_is_wrapped_as_well():
+    net = mlp()
+    plain = torch.compile(net, backend="eager")
+    assert isinstance(plain, torch._dynamo.eval_frame.OptimizedModule)
+    assert plain._orig_mod is net
+    assert [name for name, _ in plain.named_children()] == ["_orig_mod"]
+    x = torch.rand(2, 10)
+    assert plain(x).equal(net(x))
+    # A copy calls the module that was copied with it.
+    copied = copy.deepcopy(plain)
+    with torch.no_grad():
+        copied._orig_mod[0].weight.zero_()
+    assert copied(x).equal(copied._orig_mod(x))
+    assert not copied(x).equal(net(x))
+    net.compile(backend="eager")
+    assert type(net) is type(mlp())
 
 
 def test_a_compiled_function_within_a_captured_one():
