@@ -52,8 +52,25 @@ def get_unwrapped(tensor):
     raise RuntimeError("No wrappers present!")
 
 
+class SliceLevel(int):
+    """A level of `vmap` that knows the slice of its call.
+
+    Containers are handed it where they make batched tensors of their own, later
+    and by `_add_batch_dim`: of parameters that have no shape yet.
+    """
+
+    def __new__(cls, index: int):
+        level = super().__new__(cls, 1)
+        level.index = index
+        return level
+
+
 def _add_batch_dim(tensor, in_dim: int, level: int):
-    """RuntimeError: there are no batched tensors."""
+    """The slice, where the level tells which; RuntimeError elsewhere, as there
+    are no batched tensors.
+    """
+    if isinstance(level, SliceLevel):
+        return tensor.select(in_dim, level.index)
     raise RuntimeError(_NONE_BATCHED.format("_add_batch_dim"))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from .. import Size, Tensor, stack
 from .._trees import flat as _tree
+from .extension import SliceLevel
 
 __all__ = ["is_whole", "one_of", "shape_of", "shared", "sized", "stacked", "tensors"]
 
@@ -63,6 +64,10 @@ def sized(leaf, dim: int):
 def one_of(leaf, dim: int, index: int):
     """The container of one call: a view, with keys of its own."""
     place = dim % len(leaf.batch_size)
+    if any(hasattr(type(tensor), "materialize") for tensor in tensors(leaf)):
+        # Parameters without a shape are cut by the container's own protocol,
+        # once the call has given them one.
+        return leaf._add_batch_dim(in_dim=place, vmap_level=SliceLevel(index))
     part = leaf[(slice(None),) * place + (index,)]
     if hasattr(leaf, "tensordicts"):  # a lazy stack gives what it holds
         part = part.clone(False)

@@ -140,3 +140,41 @@ def test_gradients_go_through_containers():
     box = Box({"w": weight}, [3])
     vmap(lambda part, x: (part["w"] * x).sum())(box, torch.arange(3.0)).sum().backward()
     assert weight.grad.tolist() == [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
+
+
+def test_parameters_that_have_no_shape_yet_are_cut_once_they_have_one():
+    from hotaru._functorch.vmap import _add_batch_dim
+    from hotaru.nn.parameter import UninitializedParameter, is_lazy
+
+    class Lazy(Box):
+        def _add_batch_dim(self, *, in_dim, vmap_level):
+            def cut(value):
+                if not is_lazy(value):
+                    return _add_batch_dim(value, in_dim, vmap_level)
+                value.place = in_dim, vmap_level
+                return value
+
+            kept = self.batch_size[:in_dim] + self.batch_size[in_dim + 1 :]
+            return Box({k: cut(v) for k, v in self._values.items()}, kept)
+
+    weight = UninitializedParameter()
+    shift = torch.tensor([10.0, 20.0, 30.0])
+    box = Lazy({"weight": weight, "shift": shift}, [3])
+
+    def f(box, x):
+        w = box["weight"]
+        if is_lazy(w):
+            w.materialize((3, *x.shape))
+            with torch.no_grad():
+                w.copy_(torch.arange(1.0, 7).view(3, 2))
+            w = _add_batch_dim(w, *w.place)
+        return (w * x).sum() + box["shift"]
+
+    x = torch.ones(3, 2)
+    first = vmap(f)(box, x)
+    assert first.tolist() == [13, 27, 41]
+    assert vmap(f)(box, x).equal(first)
+    first.sum().backward()
+    assert weight.grad.equal(torch.ones(3, 2))
+    with pytest.raises(RuntimeError, match="no batched tensors"):
+        _add_batch_dim(shift, 0, 1)
