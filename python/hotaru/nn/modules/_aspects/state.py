@@ -289,7 +289,10 @@ class StateMixin:
                     missing_keys.append(key)
                 continue
             value = state_dict[key]
-            if not isinstance(value, Tensor):
+            # Objects that override torch's functions load in those.
+            if not (
+                isinstance(value, Tensor) or hasattr(type(value), "__torch_function__")
+            ):
                 error_msgs.append(
                     f'While copying the parameter named "{key}", expected '
                     "torch.Tensor or Tensor-like object from checkpoint but "
@@ -301,7 +304,7 @@ class StateMixin:
                 self._load_tensor(name, key, target, value, assign, error_msgs)
                 continue
             # Scalars were one-element vectors in archives before PyTorch 0.4.
-            if target.dim() == 0 and value.dim() == 1 and len(value) == 1:
+            if target.dim() == 0 and tuple(value.shape) == (1,):
                 value = value[0]
             if value.shape != target.shape:
                 error_msgs.append(
