@@ -272,18 +272,21 @@ class Reducer:
             for index in bucket.indices:
                 self._bucket_of[index] = bucket
 
-    def rebuild(self) -> None:
-        """Once, in the order in which gradients came on the first rank."""
+    def _rebuild_buckets(self) -> bool:
+        """Once, in the order in which gradients came on the first rank; tells
+        whether it was now.
+        """
         if self._rebuilt or len(self._order) != len(self.parameters):
-            return
+            return False
         if self.find_unused and not self.static_graph:
-            return
+            return False
         order = tensor(self._order, dtype=int32, device="cpu")
         broadcast(order, group=self.group, group_src=0)
         self._build(order.tolist())
         self._rebuilt = True
+        return True
 
-    def prepare(self, outputs) -> None:
+    def prepare_for_backward(self, outputs) -> None:
         """Before a backward pass from these outputs.
 
         Raises:
@@ -358,7 +361,7 @@ class Reducer:
     @no_grad()
     def take_part(self) -> None:
         """A backward pass of the others, without gradients here."""
-        self.prepare(())
+        self.prepare_for_backward(())
         self._began = True
         for number, bucket in enumerate(self.buckets):
             if self._in_place:

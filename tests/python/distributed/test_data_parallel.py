@@ -143,6 +143,30 @@ def test_no_sync_adds_up(world):
     assert hotaru.allclose(hotaru.tensor(got0), model[0].weight.grad, atol=1e-6)
 
 
+def test_a_loss_from_no_sync_is_averaged_where_its_backward_is_prepared(world):
+    def f(rank):
+        ddp = DistributedDataParallel(network())
+        x, y = (t[rank * 6 : rank * 6 + 6] for t in data())
+        with ddp.no_sync():
+            losses = [
+                nn.functional.mse_loss(ddp(x[part]), y[part])
+                for part in (slice(3), slice(3, 6))
+            ]
+        losses[0].backward()
+        own = ddp.module[0].weight.grad.clone()
+        ddp.reducer.prepare_for_backward([])
+        losses[1].backward()
+        return own.tolist(), ddp.module[0].weight.grad.tolist()
+
+    (own0, got0), (own1, got1) = world(2, f)
+    assert own0 != own1
+    assert got0 == got1
+    model = network()
+    x, y = data()
+    (2 * nn.functional.mse_loss(model(x), y)).backward()
+    assert hotaru.allclose(hotaru.tensor(got0), model[0].weight.grad, atol=1e-6)
+
+
 class Branches(nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -47,7 +47,7 @@ class JoinModule(JoinHook):
         module = self.module
         syncs = _any_syncs(module, False)
         if syncs:
-            module.reducer.rebuild()
+            module.reducer._rebuild_buckets()
         if (
             module.broadcast_buffers
             and module._buffers_taken

@@ -341,7 +341,7 @@ class PipelineStageBase:
         module = self.submod
         if isinstance(module, DistributedDataParallel):
             if last and whole:
-                module.reducer.prepare(output)
+                module.reducer.prepare_for_backward(output)
                 self._reduced = True
                 return run()
             with module.no_sync():

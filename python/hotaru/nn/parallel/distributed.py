@@ -257,7 +257,7 @@ class DistributedDataParallel(Module):
         if self._join_config is not None and self._join_config.enable:
             take_part(self, syncs)
         if syncs:
-            self.reducer.rebuild()
+            self.reducer._rebuild_buckets()
         self._sync_buffers()
         if self.device_ids:
             place = device("cuda", self.device_ids[0])
@@ -267,7 +267,7 @@ class DistributedDataParallel(Module):
             self._iteration += 1
             self.require_forward_param_sync = True
             with self._noting_errors():
-                self.reducer.prepare(output)
+                self.reducer.prepare_for_backward(output)
         else:
             self.require_forward_param_sync = False
             self.reducer.unprepare()
