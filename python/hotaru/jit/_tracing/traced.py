@@ -388,7 +388,7 @@ def recorder_of(values, seen: set | None = None):
 class TracedTensor(Traced):
     """A tensor. `isinstance(x, Tensor)` holds, as programs ask that."""
 
-    __slots__ = ()
+    __slots__ = ("__dict__", "__weakref__")
 
     @property
     def __class__(self):
@@ -399,6 +399,12 @@ class TracedTensor(Traced):
             if name in vars(base):
                 return self._attribute(name, vars(base)[name])
         raise no_member(_C.Tensor, name)
+
+    def __setattr__(self, name: str, value) -> None:
+        """Keeps what functions note on a tensor, beside what tensors have."""
+        if not hasattr(type(self), name) and hasattr(_C.Tensor, name):
+            raise AttributeError(f"attribute {name!r} cannot be set in a trace")
+        object.__setattr__(self, name, value)
 
     def _attribute(self, name: str, value):
         if isinstance(value, _OPERATOR):

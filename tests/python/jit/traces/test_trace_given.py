@@ -1,5 +1,7 @@
 """Tensors that a traced function is given: the very ones."""
 
+import weakref
+
 import pytest
 
 import hotaru
@@ -154,3 +156,27 @@ def test_operators_that_python_defined_are_lines(function):
     program = traced(function, X)
     assert hotaru.equal(program(OTHER), function(OTHER))
     assert "trace_given" in program.code
+
+
+def test_results_keep_what_the_function_notes_on_them():
+    given = hotaru.ones(2)
+    seen = {}
+
+    def noted(x):
+        y = x.exp()
+        assert not hasattr(y, "origin")
+        y.origin = weakref.ref(given)
+        x.origin = "given"
+        seen.update(y=y.origin(), x=x.origin, alive=weakref.ref(y)() is y)
+        del y.origin
+        assert not hasattr(y, "origin")
+        for member in ("shape", "is_leaf", "exp"):
+            with pytest.raises(AttributeError):
+                setattr(y, member, 1)
+        return y * 2
+
+    program = hotaru.jit.trace(noted, given, check_trace=False)
+    assert seen["y"] is given
+    assert seen["x"] == "given"
+    assert seen["alive"]
+    assert program(hotaru.zeros(2)).tolist() == [2, 2]
