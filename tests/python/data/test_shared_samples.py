@@ -354,3 +354,24 @@ def test_a_batch_has_no_more_memory_than_elements():
     samples = [hotaru.zeros(1500) for _ in range(4)]
     for batch in DataLoader(samples, 2, num_workers=1):
         assert batch.untyped_storage().nbytes() == 2 * 1500 * 4
+
+
+class _Sized(hotaru.Tensor):
+    """Notes how many stacked it."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        made = super().__torch_function__(func, types, args, kwargs)
+        if func is hotaru.stack:
+            made.stacked = len(args[0])
+        return made
+
+
+@pytest.mark.parametrize("count", [2, 5000])
+def test_batches_of_a_class_are_stacked_by_the_class(count):
+    samples = [hotaru.full((count,), float(i)).as_subclass(_Sized) for i in range(4)]
+    loader = DataLoader(samples, batch_size=2, num_workers=1)
+    for i, batch in enumerate(loader):
+        assert type(batch) is _Sized
+        assert batch.stacked == 2
+        assert batch[:, -1].tolist() == [2 * i, 2 * i + 1]

@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from .... import _C, manual_seed, set_num_threads
+from .... import _C, Tensor, manual_seed, set_num_threads
 from ...._utils import ExceptionWrapper
 from . import pipes
 from .arena import SMALL_BYTES, Arena
@@ -52,7 +52,8 @@ def shared_stack(tensors):
     """The tensors stacked in memory that the parent will see, or None.
 
     None outside of workers, for small tensors, which travel by value, and
-    where `stack` has to decide (gradients, dtypes that differ, errors).
+    where `stack` has to decide (gradients, dtypes that differ, classes of the
+    program's own, errors).
     """
     first = tensors[0]
     if _arena is None or first.device.type != "cpu":
@@ -62,7 +63,7 @@ def shared_stack(tensors):
         return None
     for tensor in tensors:
         same = tensor.dtype == first.dtype and tensor.shape == first.shape
-        if not same or tensor.requires_grad:
+        if not same or tensor.requires_grad or type(tensor) is not Tensor:
             return None
     out = _arena.empty(shape, first.dtype)
     if out is not None:
