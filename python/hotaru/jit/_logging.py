@@ -24,7 +24,7 @@ __all__ = [
 
 
 class AggregationType(enum.Enum):
-    """What a counter gives of the numbers that were added: sum or mean."""
+    """Sum or mean: a counter gives it of the numbers that were added."""
 
     SUM = 0
     AVG = 1

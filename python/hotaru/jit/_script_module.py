@@ -118,11 +118,6 @@ def finished(module: nn.Module, native) -> RecursiveScriptModule:
     return out
 
 
-def ignored_attributes(module: nn.Module):
-    """Names that the class of a module keeps from the compiler."""
-    return getattr(module, "__jit_ignored_attributes__", ())
-
-
 class _Builder:
     """One call of `script`: a module object gets one counterpart."""
 
@@ -278,7 +273,7 @@ class _Members:
             types,
             repr(self.constants),
             tuple((k, id(v)) for k, v in self.failed.items()),
-            self._left_out,
+            self._ignored,
         )
 
     def _add(self, name: str, value, type_, kind: str = "") -> None:

@@ -38,6 +38,7 @@ _EXPORT = {
     "_ops",
     "_prims_common",
     "_subclasses",
+    "_symbolic",
     "_types",
     "backends",
     "export",

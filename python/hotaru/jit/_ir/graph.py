@@ -4,7 +4,15 @@
 # ruff: noqa: N802, N815
 from __future__ import annotations
 
-from ..._types import BoolType, FloatType, IntType, NoneType, StringType, TensorType
+from ..._types import (
+    BoolType,
+    FloatType,
+    IntType,
+    NoneType,
+    StringType,
+    TensorType,
+    TupleType,
+)
 from . import text
 from .attributes import kind_of
 from .nodes import Block, Node, check_kind
@@ -26,6 +34,7 @@ class Graph:
         self._read_only = False
         self._program = None  # the function that it describes
         self._owner = None  # whose graph it is, held weakly
+        self._name = ""  # of which of the owner's methods
         self._top = Block(self)
 
     def _number(self) -> int:
@@ -47,7 +56,7 @@ class Graph:
         self._program = None
         owner = self._owner() if self._owner is not None else None
         if owner is not None:
-            vars(owner)["_shown_graph"] = self
+            vars(owner).setdefault("_shown_graphs", {})[self._name] = self
 
     def _become(self, other: Graph) -> None:
         """Takes the other's nodes, which has no use then."""
@@ -184,6 +193,8 @@ class Graph:
         self._changed()
         check_kind(kind)
         inputs = next((a for a in arguments if not isinstance(a, int)), ())
+        if any(value is None for value in inputs):
+            raise ValueError("create: None is no value of a graph")
         count = next((a for a in arguments if isinstance(a, int)), 1)
         node = Node(self._top, kind)
         node._inputs = list(inputs)
@@ -202,7 +213,7 @@ class Graph:
         self._changed()
         made = Node(self._top, node._kind)
         made._inputs = [value_map(value) for value in node._inputs]
-        values = _Outside(value_map)
+        values = Outside(value_map)
         _copy_node(node, made, values)
         return made
 
@@ -234,6 +245,15 @@ class Graph:
     def eraseOutput(self, i: int) -> None:
         """Removes a result."""
         self._top._return.removeInput(i)
+
+    def makeMultiOutputIntoTuple(self) -> None:
+        """Several results become one tuple."""
+        values = self._top._return._inputs
+        if len(values) > 1:
+            self._changed()
+            node = self._top.addNode("prim::TupleConstruct", values)
+            node._outputs[0]._type = TupleType([value._type for value in values])
+            self._top._return._inputs = [node._outputs[0]]
 
     def insertConstant(self, value) -> Value:
         """Adds a constant behind the nodes; gives its value."""
@@ -280,7 +300,7 @@ class Copies:
         node._outputs.append(copied)
 
 
-class _Outside(Copies):
+class Outside(Copies):
     """Copies of a node's own values, and what a function gives for others."""
 
     def __init__(self, value_map) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._ir.graph import copy_block
+from .._ir.graph import Outside, copy_block
 from .._ir.nodes import Block
 from .clean import unneeded
 from .rewriting import constant_before, remove, replace, rewriting
@@ -38,8 +38,7 @@ def _unrolled(node) -> bool:
     block = node._block
     for turn in range(max(limit, 0)):
         copied = Block(block._graph, node)
-        values: dict = {id(v): v for v in _outside(body)}
-        copy_block(body, copied, values)
+        copy_block(body, copied, Outside(lambda value: value))
         given = [constant_before(node, turn), *states]
         for param, value in zip(copied._param._outputs, given):
             _replace_in(copied, param, value)
@@ -63,12 +62,6 @@ def _nodes(block: Block):
         yield node
         for inner in node._blocks:
             yield from _nodes(inner)
-
-
-def _outside(block: Block):
-    """Values that the block takes, its own among them."""
-    for node in _nodes(block):
-        yield from node._inputs
 
 
 def _replace_in(block: Block, old, new) -> None:

@@ -24,6 +24,7 @@ _INSTRUCTIONS = {
     "prim::is_cuda": "IS_CUDA",
     "prim::TupleIndex": "TUPLE_INDEX",
     "prim::RaiseException": "RAISE_EXCEPTION",
+    "prim::Uninitialized": "UN_INITIALIZED",
 }
 _VARIADIC = ("prim::Print", "aten::format")
 _ELEMENTS = {"int": 0, "float": 1, "complex": 2, "bool": 3}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 
 import pytest
+from hotaru.jit import _logging
 
 import hotaru as torch
-from hotaru.jit import _logging
 
 
 @pytest.fixture

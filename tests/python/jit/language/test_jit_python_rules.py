@@ -1,4 +1,4 @@
-"""What compiled code takes from Python around it: aliases, defaults, statics."""
+"""Compiled code: names that it takes from Python around it: aliases, defaults, statics."""
 
 # TorchScript knows the old spellings, and they are what is tested.
 # ruff: noqa: UP006, UP035
@@ -137,7 +137,7 @@ def lambda_of_ints(a: int, b: int):
 
 
 def test_unions_stand_in_pytorch_s_order():
-    def f(x: Union[str, None, int]) -> Union[str, Tuple[int, int], List[int], int]:
+    def f(x: Union[str, int, None]) -> Union[str, Tuple[int, int], List[int], int]:
         return 1 if x is None else x
 
     compiled = torch.jit.script(f)
@@ -147,7 +147,7 @@ def test_unions_stand_in_pytorch_s_order():
         return "f"
 
     assert "Union((int?, int), str)" in str(torch.jit.script(held).graph)
-    with pytest.raises(RuntimeError, match="member of .* but instead found type List"):
+    with pytest.raises(RuntimeError, match=r"member of .* but instead found type List"):
         compiled([1.5])
 
 

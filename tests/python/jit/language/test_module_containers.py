@@ -75,8 +75,10 @@ class Mixed(Holder):
 def test_items_that_no_container_has(cls, message, place):
     with pytest.raises(RuntimeError) as caught:
         torch.jit.script(cls())
-    text, _, line, marks, *_ = str(caught.value).split("\n")
+    text, *lines = str(caught.value).split("\n")
     assert message in text
+    last = next(i for i, each in enumerate(lines) if "<--- HERE" in each)
+    line, marks = lines[last - 1 : last + 1]
     at = line.index(place)
     assert marks[at : at + len(place)] == "~" * len(place)
 

@@ -252,6 +252,7 @@ class _Frame:
             "TUPLE_INDEX": 2,
             "DICT_INDEX": 2,
             "RAISE_EXCEPTION": 2,
+            "UN_INITIALIZED": 0,
         }.get(name, 1)
         args = self._pops(stack, count)
         if name == "LIST_UNPACK":
@@ -290,5 +291,6 @@ class _Frame:
             "DTYPE": lambda: first.dtype,
             "DEVICE": lambda: first.device,
             "IS_CUDA": lambda: first.is_cuda,
+            "UN_INITIALIZED": lambda: None,
             "NUM_TO_TENSOR": lambda: torch.tensor(first),
         }[name]()

@@ -1,4 +1,4 @@
-"""What `torch.jit` is told to do: nothing, to leave out, to show no places."""
+"""Switches of `torch.jit`: to do nothing, to leave out, to show no places."""
 
 from __future__ import annotations
 
