@@ -298,7 +298,7 @@ class FunctionCompiler {
   static std::string element_mismatch(TypePtr actual);
   void spread(Var* var, const SourceRange& range, std::vector<CallArg>& out);
 
-  // Operators (compile_op.cpp).
+  // Operators (compile_op.cpp, compile_meaning.cpp).
   Var* builtin(std::string_view name, const std::vector<CallArg>& args,
                const SourceRange& range);
   /// A call in an archive of an older version as the operator was meant there;

@@ -130,7 +130,7 @@ def test_attributes():
     assert module(x)[0].tolist() == [10, 10]
     assert module(x)[1] is Color.RED
     assert other.color is Color.GREEN
-    with pytest.raises(RuntimeError, match=r"for field .color\."):
+    with pytest.raises(RuntimeError, match=r"for field .color."):
         module.color = Size.SMALL
 
 

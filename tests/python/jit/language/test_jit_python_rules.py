@@ -1,4 +1,4 @@
-"""Compiled code: names that it takes from Python around it: aliases, defaults, statics."""
+"""Names that compiled code takes from Python around it: aliases, defaults, statics."""
 
 # TorchScript knows the old spellings, and they are what is tested.
 # ruff: noqa: UP006, UP035
