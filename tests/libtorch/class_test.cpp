@@ -32,7 +32,31 @@ struct Stack : torch::CustomClassHolder {
   double weight = 1.5;
 };
 
+struct Span : torch::CustomClassHolder {
+  using State = std::tuple<std::tuple<std::string, int64_t>,
+                           std::vector<std::tuple<std::string, int64_t>>>;
+  Span(int64_t from, int64_t to) : from(from), to(to) {}
+  int64_t size() const { return to - from; }
+  State state() const { return {{"from", from}, {{"to", to}}}; }
+  int64_t from, to;
+};
+
 TORCH_LIBRARY(class_test, m) {
+  m.class_<Span>("Span")
+      .def(torch::init([](int64_t from, int64_t to, bool swap) {
+             return swap ? c10::make_intrusive<Span>(to, from)
+                         : c10::make_intrusive<Span>(from, to);
+           }),
+           "",
+           {torch::arg("from"), torch::arg("to"), torch::arg("swap") = false})
+      .def("size", &Span::size)
+      .def("state", &Span::state)
+      .def_pickle([](const c10::intrusive_ptr<Span>& s) { return s->state(); },
+                  [](Span::State state) {
+                    return c10::make_intrusive<Span>(
+                        std::get<1>(std::get<0>(state)),
+                        std::get<1>(std::get<1>(state).at(0)));
+                  });
   m.class_<Stack>("Stack")
       .def(torch::init<std::vector<std::string>>())
       .def("push", &Stack::push)
@@ -108,8 +132,30 @@ TEST(Class, GoesThroughValues) {
   EXPECT_FALSE(c10::IValue(3).isCustomClass());
   EXPECT_EQ(value.toCustomClass<Stack>()->items[0], "one");
   struct Other : torch::CustomClassHolder {};
-  EXPECT_THROW(value.toCustomClass<Other>(), c10::TypeError);
+  EXPECT_THROW(value.toCustomClass<Other>(), c10::Error);
   EXPECT_THROW(torch::make_custom_class<Other>(), c10::Error);
+}
+
+TEST(Class, IsMadeByAFunctionAndKeepsTuples) {
+  const auto unit = torch::jit::compile(R"(
+def f() -> Tuple[int, int, Tuple[Tuple[str, int], List[Tuple[str, int]]]]:
+    a = torch.classes.class_test.Span(2, 7)
+    b = torch.classes.class_test.Span(2, 7, True)
+    return a.size(), b.size(), a.state()
+
+def g() -> int:
+    return torch.classes.class_test.Span("2", 7).size()
+)");
+  const auto tuple = unit->run_method("f").toTuple();
+  EXPECT_EQ(tuple->elements()[0].toInt(), 5);
+  EXPECT_EQ(tuple->elements()[1].toInt(), -5);
+  const auto state = tuple->elements()[2].toTuple();
+  const auto first = state->elements()[0].toTuple();
+  EXPECT_EQ(first->elements()[0].toStringRef(), "from");
+  EXPECT_EQ(first->elements()[1].toInt(), 2);
+  const c10::IValue last = state->elements()[1].toListRef()[0];
+  EXPECT_EQ(last.toTuple()->elements()[1].toInt(), 7);
+  EXPECT_THROW(unit->run_method("g"), c10::Error);
 }
 
 TEST(Class, IsRegisteredOnce) {

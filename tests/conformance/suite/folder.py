@@ -3,7 +3,7 @@
 | | |
 | --- | --- |
 | `test/` | a copy of PyTorch's folder test/, changed by `changes.py` |
-| `gifts/` | what of PyTorch the harness consists of, and an empty library |
+| `gifts/` | what of PyTorch the harness consists of, and its library of classes |
 | `deps/` | links to packages that tests import over both |
 | `child/` | `import torch` of programs that tests start |
 | `results/SIDE/` | a line of JSON for each test |
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from suite.changes import change_harness, change_tests
 
+ROOT = Path(__file__).resolve().parents[3]
 _OF_TORCH = (
     "expecttest",
     "scipy",
@@ -89,7 +90,8 @@ def prepare(folder: Path, tests: Path, oracle: str) -> None:
         packages += hypothesis.glob("hypothesis-*.dist-info")
     _link(packages, folder / "deps")
     _copy_tests(folder, tests.resolve())
-    _copy_harness(folder / "gifts" / "torch", site / "torch")
+    classes = tests.resolve() / "cpp" / "jit" / "test_custom_class_registrations.cpp"
+    _copy_harness(folder / "gifts" / "torch", site / "torch", classes)
     child = folder / "child" / "torch"
     child.mkdir(parents=True, exist_ok=True)
     (child / "__init__.py").write_text(_CHILD)
@@ -105,7 +107,7 @@ def _copy_tests(folder: Path, tests: Path) -> None:
     stamp.write_text(str(tests))
 
 
-def _copy_harness(gifts: Path, torch: Path) -> None:
+def _copy_harness(gifts: Path, torch: Path, classes: Path) -> None:
     shutil.rmtree(gifts, ignore_errors=True)
     (gifts / "utils").mkdir(parents=True)
     shutil.copytree(
@@ -116,24 +118,39 @@ def _copy_harness(gifts: Path, torch: Path) -> None:
     for name in ("_pytree.py", "_import_utils.py"):
         shutil.copy(torch / "utils" / name, gifts / "utils" / name)
     change_harness(gifts)
-    _make_test_library(gifts / "build" / "lib" / "libtorchbind_test.so")
+    library = gifts / "build" / "lib" / "libtorchbind_test.so"
+    _make_test_library(library, classes)
 
 
-def _make_test_library(path: Path) -> None:
-    """Something for `torch.ops.load_library`, which some set-ups call.
+def _make_test_library(path: Path, source: Path) -> None:
+    """The library of classes for tests, which some set-ups load.
 
-    PyTorch's wheel has a library of that name with classes for tests alone,
-    made of its C++. Ours is empty: tests that use those classes fail, the
-    others of their files are run.
+    PyTorch's wheel has it, made of its C++; ours is made of the same source
+    over libtorch/. Where that or the source is missing it is empty: tests that
+    use the classes fail, the others of their files are run.
 
     Raises:
-        SystemExit: there is no C compiler.
+        SystemExit: there is no C++ compiler.
     """
     path.parent.mkdir(parents=True)
-    compiler = shutil.which("cc")
+    compiler = shutil.which("c++")
     if compiler is None:
-        raise SystemExit(f"conformance: no C compiler (cc) to make {path.name}")
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", str(path)],
-        check=True,
-    )
+        raise SystemExit(f"conformance: no C++ compiler (c++) to make {path.name}")
+    command = [compiler, "-std=c++20", "-shared", "-fPIC", "-w", "-o", str(path)]
+    folders = [ROOT / "build" / "libtorch", ROOT / "build" / "hotaru"]
+    if source.exists() and (folders[0] / "libhotaru_torch.so").exists():
+        headers = ROOT / "libtorch" / "include"
+        includes = [
+            headers,
+            headers / "torch" / "csrc" / "api" / "include",
+            ROOT,
+            folders[0] / "generated",
+            source.parents[3],
+        ]
+        command += [str(source), *(f"-I{include}" for include in includes)]
+        for place in folders:
+            command += [f"-L{place}", f"-Wl,-rpath,{place}"]
+        command += ["-lhotaru_torch", "-lhotaru"]
+    else:
+        command += ["-x", "c++", "/dev/null"]
+    subprocess.run(command, check=True)
