@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
@@ -97,6 +98,14 @@ void add_convert_builtins(BuiltinTable& table) {
       +[](const Tensor& t, bool on) {
         autograd::set_requires_grad(t, on);
         return t;
+      });
+  table.add(
+      "set_(Tensor self, Tensor source) -> Tensor",
+      +[](const Tensor& self, const Tensor& source) {
+        HOTARU_CHECK(!autograd::requires_grad(self),
+                     "set_(): a tensor that requires gradients cannot be set");
+        autograd::set_data(self, source);
+        return self;
       });
   table.add(
       "hash(Any value) -> int",

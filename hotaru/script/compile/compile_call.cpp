@@ -169,6 +169,8 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
             {.kind = Sugared::Kind::kMeaning, .meaning = chosen},
             std::move(args), range);
       }
+      if (meaning.kind == Meaning::Kind::kValue && meaning.result)
+        return call_python(meaning, args, range);
       if (meaning.kind == Meaning::Kind::kType)
         return call_type(meaning.type, std::move(args), range);
       if (meaning.kind == Meaning::Kind::kGeneric && meaning.text == "device")
@@ -202,6 +204,26 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
             callee.var->type->annotation(), "'");
   }
   fail_at(range, "cannot call a ", kind_of(callee));
+}
+
+// A call that is left to Python.
+Var* FunctionCompiler::call_python(const Meaning& callee,
+                                   const std::vector<CallArg>& args,
+                                   const SourceRange& range) {
+  std::vector<Var*> items;
+  std::vector<TypePtr> types;
+  for (const CallArg& arg : args) {
+    if (!arg.keyword.empty()) {
+      fail_at(arg.range, "keyword arguments in Python calls aren't supported");
+    }
+    items.push_back(arg.var);
+    types.push_back(arg.var->type);
+  }
+  Var* function = literal(callee.value, range, callee.type);
+  Var* given = emit_value(NodeKind::kTuple, range, items,
+                          types_.tuple(std::move(types)));
+  return cast(builtin("call_foreign", {function, given}, range), callee.result,
+              range);
 }
 
 // Picks the function by the flag, which neither of the two takes.

@@ -280,6 +280,8 @@ class FunctionCompiler {
                             const SourceRange& range);
   Var* call_sugared(const Sugared& callee, std::vector<CallArg> args,
                     const SourceRange& range);
+  Var* call_python(const Meaning& callee, const std::vector<CallArg>& args,
+                   const SourceRange& range);
   Var* call_function(Function& function, std::vector<CallArg> args,
                      const SourceRange& range);
   Var* call_overloads(const std::vector<Function*>& overloads,

@@ -36,6 +36,7 @@ constexpr std::string_view kEffects[] = {
     "seed",
     "wait",
     "set_data",
+    "set_",
     "warn",
     "backward",
     "call_foreign",

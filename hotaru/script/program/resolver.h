@@ -37,6 +37,8 @@ struct Meaning {
   Value value = {};
   Function* function = nullptr;
   TypePtr type = nullptr;
+  /// Of a kValue that Python calls: the type of what it gives.
+  TypePtr result = nullptr;
   std::shared_ptr<const Dispatch> dispatch = {};
   std::vector<Function*> overloads = {};
   /// Knowledge of a kNamespace that the resolver itself wants again.

@@ -12,6 +12,7 @@
 #include "hotaru/core/printing/concat.h"
 #include "hotaru/script/archive/op_spelling.h"
 #include "hotaru/script/passes/passes.h"
+#include "hotaru/script/run/foreign.h"
 
 namespace hotaru::python {
 namespace {
@@ -46,6 +47,10 @@ uint64_t number_of(const script::Function& function) {
 nb::object extra_of(const Node& node) {
   switch (node.kind) {
     case NodeKind::kConstant:
+      // What Python calls has no other form.
+      if (node.value.is_object() &&
+          dynamic_cast<script::ForeignFunction*>(node.value.as_object()))
+        return nb::str("<python_value>");
       return nb::steal(to_python(node.value));
     case NodeKind::kGetAttr:
     case NodeKind::kSetAttr:

@@ -267,7 +267,9 @@ Meaning to_meaning(CompilationUnit& unit, nb::handle tuple) {
     return {.kind = Kind::kValue,
             .value = Value::from_object(
                 make_ref<PythonFunction>(nb::object(tuple[1]))),
-            .type = script::TypeTable::any()};
+            .type = script::TypeTable::any(),
+            .result = nb::len(tuple) > 2 ? nb::cast<ScriptType&>(tuple[2]).type
+                                         : nullptr};
   if (kind == "namespace")
     return {.kind = Kind::kNamespace,
             .text = text(tuple, 2),

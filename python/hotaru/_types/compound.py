@@ -51,6 +51,11 @@ class ListType(_Of):
 
     _name = "List"
 
+    def __init__(self, item: Type) -> None:
+        if item is None:
+            raise RuntimeError("Can not create ListType with None type")
+        super().__init__(item)
+
     def _written(self, schema: bool) -> str:
         return f"{self._items[0]._written(schema)}[]"
 

@@ -19,7 +19,7 @@ EXPORT, IGNORE, UNUSED, DROP = "export", "ignore", "unused", "drop"
 COPIED = (
     "if this method is not scripted, copy the python method onto the scripted model"
 )
-_MARK = "_hotaru_script_mark"
+MARK = "_hotaru_script_mark"
 # Mark of classes that declare an interface.
 INTERFACE = "__hotaru_interface__"
 
@@ -28,7 +28,7 @@ def mark_of(function) -> str | None:
     """EXPORT, IGNORE, UNUSED, DROP or None."""
     if builtins.isinstance(function, property):
         function = function.fget
-    return getattr(function, _MARK, None)
+    return getattr(function, MARK, None)
 
 
 def copied(function):
@@ -50,7 +50,7 @@ def is_interface(cls) -> bool:
 
 
 def _marked(function, mark: str):
-    setattr(function, _MARK, mark)
+    setattr(function, MARK, mark)
     return function
 
 

@@ -16,6 +16,7 @@ from ..nn.modules._aspects.conversion import parse_to
 from . import _native_module
 from ._containers.methods import METHODS
 from ._errors import make_error
+from ._marks import Attribute
 from ._shown import graph_of, known_owner, method_graph, shown_graph
 from ._source import frame_names
 
@@ -35,6 +36,12 @@ class ScriptModule(Module, metaclass=_CompiledWhenMade):
     An instance of a subclass is compiled as soon as its `__init__` has run:
     what the program gets is a `RecursiveScriptModule`.
     """
+
+    def __setattr__(self, name: str, value) -> None:
+        if isinstance(value, Attribute):  # from here on it is its value
+            self.__dict__.setdefault("_script_types", {})[name] = value.type
+            value = value.value
+        super().__setattr__(name, value)
 
     def define(self, src: str, _frames_up: int = 0) -> None:
         """Adds methods from source, to be compiled with the module.

@@ -131,6 +131,13 @@ _NUMBERS = {
     "jagged": 7,
 }
 
+QSCHEMES = {
+    "torch.per_tensor_affine": 0,
+    "torch.per_channel_affine": 1,
+    "torch.per_tensor_symmetric": 2,
+    "torch.per_channel_symmetric": 3,
+    "torch.per_channel_affine_float_qparams": 4,
+}
 _OPERATOR = type(hotaru.ops.relu)
 # Methods of tensors that are functions, where the operator is something else.
 _METHODS = frozenset({"lu", "stft", "unique", "unique_consecutive"})
@@ -288,8 +295,12 @@ class Resolver:
                 "error",
                 "Cannot call a ScriptModule that is not a submodule of the caller",
             )
-        if isinstance(value, (Module, hotaru.Tensor)):
+        if isinstance(value, Module):
+            return self._called(value, type(value).forward)
+        if isinstance(value, hotaru.Tensor):
             return _error(value)
+        if type(value).__name__ == "qscheme" and _is_ours(type(value)):
+            return ("value", QSCHEMES[str(value)])
         if is_overloaded(value):
             return ("namespace", value, name)
         overload = overload_of(value)
@@ -305,7 +316,22 @@ class Resolver:
     def _module(self, module, name: str) -> tuple:
         return ("namespace", module, name)
 
+    def _called(self, value, declared) -> tuple:
+        """What Python calls: an object, a class, a module that is not compiled."""
+        hints = getattr(declared, "__annotations__", {})
+        names = getattr(declared, "__globals__", {})
+        result = (
+            self._scripter.type_of_annotation(hints["return"], names)
+            if "return" in hints
+            else self._scripter.named_type("Tensor")
+        )
+        return ("python", value, result)
+
     def _class(self, cls: type) -> tuple:
+        if vars(cls).get(_marks.MARK) in (_marks.IGNORE, _marks.UNUSED):
+            raise NotSupportedError(
+                f"Cannot instantiate class '{cls.__name__}' in a script function"
+            )
         if issubclass(cls, BaseException):
             return ("language", cls.__name__)
         holders = (Module, hotaru.autograd.Function)
@@ -393,6 +419,9 @@ class Resolver:
         )
         if differentiable and function == owner.apply:
             return ("function", self._scripter.apply_of(owner))
+        call = inspect.getattr_static(type(function), "__call__", None)
+        if inspect.isfunction(call) and not _is_ours(type(function)):
+            return self._called(function, call)
         if inspect.isbuiltin(function):
             return (
                 "error",

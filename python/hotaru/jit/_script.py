@@ -102,6 +102,8 @@ def _script(obj, near: dict):
         obj = inspect.unwrap(obj)
     if inspect.isfunction(obj) or inspect.ismethod(obj):
         return _script_function(obj)
+    if any(map(inspect.isfunction, vars(type(obj)).values())):
+        return SCRIPTER.instance(obj, near)
     raise TypeError(
         f"script: expected a function, a class or a module, not {type(obj)}"
     )

@@ -350,6 +350,18 @@ class Scripter:
             )
         return known
 
+    def instance(self, obj, near: dict):
+        """The object as compiled code has it: both sides see what is assigned."""
+        cls = type(obj)
+        self.class_type(cls, near)
+        same = self.define_text(
+            "def same(x: __Class) -> __Class:\n    return x\n",
+            f"{_qualified_name(cls)}.same",
+            None,
+            {"__Class": cls},
+        )
+        return same(obj)
+
     def _enum(self, cls: type):
         if not issubclass(cls, enum.Enum):
             return None

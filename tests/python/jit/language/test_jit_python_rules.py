@@ -1,7 +1,7 @@
 """Names that compiled code takes from Python around it: aliases, defaults, statics."""
 
 # TorchScript knows the old spellings, and they are what is tested.
-# ruff: noqa: UP006, UP035
+# ruff: noqa: RUF036, RUF043, UP006, UP035
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
@@ -263,3 +263,101 @@ def test_attributes_asked_for_by_name():
             return 2
 
     assert torch.jit.script(Net())() == ((True, True, False), True)
+
+
+class Counter:
+    def __init__(self, n: int):
+        self.n = n
+
+    def put(self, n: int):
+        self.n = n
+
+    @property
+    def twice(self) -> int:
+        return self.n * 2
+
+
+class Several:
+    def __call__(self, *values):
+        return sum(values)
+
+
+@torch.jit.ignore
+class LeftOut:
+    def wrong(self):
+        return "a" + 200
+
+
+def test_objects_that_are_compiled_are_shared():
+    counter = torch.jit.script(Counter(1))
+
+    def f(c: Counter):
+        c.put(c.n + 1)
+
+    torch.jit.script(f)(counter)
+    assert (counter.n, counter.twice) == (2, 4)
+    counter.n = 7
+    torch.jit.script(f)(counter)
+    assert counter.n == 8
+    with pytest.raises(RuntimeError, match="can't take variable number of arguments"):
+        torch.jit.script(Several())
+
+
+def test_what_is_called_and_not_compiled_is_left_to_python():
+    class Scale(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.factor = nn.Parameter(torch.full((1,), 3.0))
+
+        def forward(self, x):
+            return x * self.factor
+
+    class Name:
+        def __call__(self, x, *more) -> str:
+            return type(x).__name__
+
+    scale, name = Scale(), Name()
+
+    def f(x):
+        return scale(x) + 1, name(x)
+
+    compiled = torch.jit.script(f)
+    result, text = compiled(torch.ones(1))
+    assert (result.tolist(), text) == ([4], "Tensor")
+    result.sum().backward()
+    assert scale.factor.grad.tolist() == [1]
+    assert "python_value" in str(compiled.graph)
+
+    def by_keyword(x):
+        return scale(x=x)
+
+    with pytest.raises(RuntimeError, match="keyword arguments in Python calls"):
+        torch.jit.script(by_keyword)
+
+    def instance():
+        return LeftOut()
+
+    with pytest.raises(torch.jit.frontend.FrontendError, match="Cannot instantiate"):
+        torch.jit.script(instance)
+
+
+def test_attributes_of_script_modules():
+    class Net(torch.jit.ScriptModule):
+        def __init__(self):
+            super().__init__()
+            self.rate = torch.jit.Attribute(0.1, float)
+            assert self.rate > 0
+            self.seen = torch.jit.Attribute([], List[int])
+            self.scheme = torch.per_tensor_symmetric
+            self.register_buffer("state", torch.zeros(1))
+
+        @torch.jit.script_method
+        def forward(self, n: int):
+            self.seen.append(n)
+            self.state.set_(torch.ones(2))
+            same = self.scheme == torch.per_tensor_symmetric
+            return self.rate, self.seen, same
+
+    net = Net()
+    assert net(3) == (0.1, [3], True)
+    assert net.state.tolist() == [1, 1]
