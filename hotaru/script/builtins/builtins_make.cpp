@@ -44,8 +44,11 @@ void flatten(const Value& value, size_t depth, Dims& sizes,
   constexpr size_t kMaxDepth = 64;
   HOTARU_CHECK_AS(ValueError, depth < kMaxDepth, "lists nested too deeply");
   if (depth == sizes.size() && out.empty()) sizes.push_back(count);
-  HOTARU_CHECK_AS(ValueError, depth < sizes.size() && sizes[depth] == count,
-                  "Expected sequences of equal length");
+  HOTARU_CHECK_AS(ValueError, depth < sizes.size(),
+                  "Expected sequences of equal depth");
+  HOTARU_CHECK_AS(ValueError, sizes[depth] == count,
+                  "Expected sequence of length ", sizes[depth], " at dim ",
+                  depth, " (got ", count, ")");
   for (const Value& item : items) flatten(item, depth + 1, sizes, out);
 }
 

@@ -105,6 +105,8 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
       if (cls.has_hooks() && cls.find_method("forward"))
         return call_with_hooks(callee.var, args, range);
       bool module = cls.is_module() || cls.is_module_interface();
+      // One that is left to Python has no method yet.
+      if (module && !cls.find_method("forward")) cls.load_member("forward");
       std::string_view name =
           module && cls.find_method("forward") ? "forward" : "__call__";
       return call_sugared(class_attribute(callee.var, name, range),

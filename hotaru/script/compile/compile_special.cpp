@@ -111,11 +111,22 @@ std::optional<Var*> FunctionCompiler::special(std::string_view name,
   if (name == "getattr") return get_attr_call(expr);
   if (name == "hasattr") {
     expect_arguments(expr, 2, 2);
-    Var* object = value(expr.item(1));
     if (expr.item(2).kind != ExprKind::kString) {
       fail_at(expr.item(2).range,
               "hasattr's second argument must be a string literal");
     }
+    if (expr.item(1).kind == ExprKind::kName) {
+      const Sugared of = sugared(expr.item(1));
+      const bool type = of.kind == Sugared::Kind::kMeaning &&
+                        of.meaning.kind == Meaning::Kind::kType &&
+                        of.meaning.type->kind == TypeKind::kClass;
+      if (type) {
+        return constant(
+            of.meaning.type->cls->find_method(expr.item(2).text) != nullptr,
+            range);
+      }
+    }
+    Var* object = value(expr.item(1));
     check_has_attributes(object, expr.item(1).range);
     const std::string_view wanted = expr.item(2).text;
     const std::vector<std::string>& fields = object->type->fields;

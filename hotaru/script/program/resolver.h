@@ -37,7 +37,7 @@ struct Meaning {
   Value value = {};
   Function* function = nullptr;
   TypePtr type = nullptr;
-  /// Of a kValue that Python calls: the type of what it gives.
+  /// Type of the result, of a kValue that Python calls.
   TypePtr result = nullptr;
   std::shared_ptr<const Dispatch> dispatch = {};
   std::vector<Function*> overloads = {};

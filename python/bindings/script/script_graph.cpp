@@ -47,7 +47,7 @@ uint64_t number_of(const script::Function& function) {
 nb::object extra_of(const Node& node) {
   switch (node.kind) {
     case NodeKind::kConstant:
-      // What Python calls has no other form.
+      // Functions of Python have no other form.
       if (node.value.is_object() &&
           dynamic_cast<script::ForeignFunction*>(node.value.as_object()))
         return nb::str("<python_value>");

@@ -317,7 +317,7 @@ class Resolver:
         return ("namespace", module, name)
 
     def _called(self, value, declared) -> tuple:
-        """What Python calls: an object, a class, a module that is not compiled."""
+        """Objects and modules that are not compiled, which Python calls."""
         hints = getattr(declared, "__annotations__", {})
         names = getattr(declared, "__globals__", {})
         result = (
@@ -457,6 +457,9 @@ _OF_TENSORS_ONLY = frozenset(
 )
 
 
+_SEQUENCES = frozenset({"pack_padded_sequence", "pack_sequence", "pad_sequence"})
+
+
 def _elsewhere(function):
     """A counterpart of a function of a module that is imported late."""
     if not _is_ours(function):
@@ -467,8 +470,8 @@ def _elsewhere(function):
         return _sparse.mm
     if name == "has_torch_function":
         return _torch_level.has_torch_function
-    if name == "pad_sequence" and module.endswith(".rnn"):
-        return _functional.pad_sequence
+    if name in _SEQUENCES and module.endswith(".rnn"):
+        return getattr(_functional, name)
     return None
 
 

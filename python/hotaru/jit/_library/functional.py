@@ -11,6 +11,7 @@ from hotaru.jit.annotations import (
     BroadcastingList2,
     BroadcastingList3,
 )
+from hotaru.nn.utils.rnn import PackedSequence
 
 
 def normalize(
@@ -221,3 +222,37 @@ BY_FLAG = {
         _fractional_max_pool3d,
     ),
 }
+
+
+def _inverted(permutation: Tensor | None) -> Tensor | None:
+    if permutation is None:
+        return None
+    steps = torch.arange(0, permutation.numel(), device=permutation.device)
+    return torch.empty_like(permutation).scatter_(0, permutation, steps)
+
+
+def pack_padded_sequence(
+    input: Tensor,
+    lengths: Tensor,
+    batch_first: bool = False,
+    enforce_sorted: bool = True,
+) -> PackedSequence:
+    """Compiles `nn.utils.rnn.pack_padded_sequence`."""
+    lengths = lengths.to(dtype=torch.int64)
+    order: Tensor | None = None
+    if not enforce_sorted:
+        lengths, found = torch.sort(lengths, descending=True)
+        found = found.to(input.device)
+        input = input.index_select(0 if batch_first else 1, found)
+        order = found
+    data, batch_sizes = torch._pack_padded_sequence(input, lengths, batch_first)
+    return PackedSequence(data, batch_sizes, order, _inverted(order))
+
+
+def pack_sequence(
+    sequences: list[Tensor], enforce_sorted: bool = True
+) -> PackedSequence:
+    """Compiles `nn.utils.rnn.pack_sequence`."""
+    lengths = torch.as_tensor([v.size(0) for v in sequences])
+    padded = pad_sequence(sequences)
+    return pack_padded_sequence(padded, lengths, enforce_sorted=enforce_sorted)

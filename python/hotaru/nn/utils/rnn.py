@@ -23,6 +23,10 @@ class PackedSequence(
     """
 
     __slots__ = ()
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None
+    unsorted_indices: Tensor | None
 
     def __new__(
         cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None

@@ -1,4 +1,4 @@
-"""Names that compiled code takes from Python around it: aliases, defaults, statics."""
+"""Compiled code and the Python around it: aliases, defaults, statics, calls."""
 
 # TorchScript knows the old spellings, and they are what is tested.
 # ruff: noqa: RUF036, RUF043, UP006, UP035
@@ -361,3 +361,37 @@ def test_attributes_of_script_modules():
     net = Net()
     assert net(3) == (0.1, [3], True)
     assert net.state.tolist() == [1, 1]
+
+
+def test_members_of_classes_by_name():
+    def f():
+        c = Counter(1)
+        of_class = hasattr(Counter, "put"), hasattr(Counter, "no")
+        return of_class, hasattr(c, "n"), hasattr(c, "put"), hasattr(c, "no")
+
+    assert torch.jit.script(f)() == ((True, False), True, True, False)
+
+
+def test_modules_whose_forward_is_python_s():
+    class Inner(nn.Module):
+        @torch.jit.ignore
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.tensor(x.tolist()) * 2
+
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Inner()
+
+        def forward(self, x):
+            return self.inner(x) + 1
+
+    assert torch.jit.script(Outer())(torch.ones(2)).tolist() == [3, 3]
+
+
+def test_lists_of_unlike_lengths_are_no_tensors():
+    def f():
+        return torch.tensor([[2, 2], [1]])
+
+    with pytest.raises(RuntimeError, match="Expected sequence of length 2 at dim 1"):
+        torch.jit.script(f)()
