@@ -24,7 +24,7 @@ __all__ = [
 
 
 class AggregationType(enum.Enum):
-    """Sum or mean: a counter gives it of the numbers that were added."""
+    """Ways in which a counter adds numbers up: their sum or their mean."""
 
     SUM = 0
     AVG = 1

@@ -76,9 +76,13 @@ class Facts:
         graph: its values get new types.
         kinds: fields of `Known` that are carried.
         ranks: of sizes only how many there are.
+        joined: the same operator gives the same new symbols for the same sizes.
     """
 
-    def __init__(self, graph, kinds=ALL, ranks: bool = False) -> None:
+    def __init__(
+        self, graph, kinds=ALL, ranks: bool = False, joined: bool = False
+    ) -> None:
+        self._joined: dict[tuple, list] | None = {} if joined else None
         self._kinds, self._ranks = frozenset(kinds), ranks
         self._known: dict[int, object] = {}  # numbers and lists, by value
         self._resized: set[int] = set()
@@ -368,10 +372,29 @@ class Facts:
                 for r in (results if many else [results])
             ]
 
+        key = self._key(node) if self._joined is not None else None
+        if key is not None and key in self._joined:
+            return self._joined[key]
         try:
-            return probed(run, symbols, {n for n in sizes if n >= 0}) or None
+            found = probed(run, symbols, {n for n in sizes if n >= 0}) or None
         finally:
             self._numbers = None
+        if key is not None and found is not None:
+            self._joined[key] = found
+        return found
+
+    def _key(self, node):
+        """All that the sizes of a node's results depend on; None: not known."""
+        parts = []
+        for value in node._inputs:
+            known = self._value(value)
+            if isinstance(value.type(), TensorType):
+                parts.append(tuple(value.type().symbolic_sizes()))
+            elif known is _UNKNOWN or _numbers_of(known):
+                return None
+            else:
+                parts.append(repr(known))
+        return node.kind(), node._schema, tuple(parts)
 
     def _said(self, value):
         """Sizes that a list says, None in it for those that are not known."""

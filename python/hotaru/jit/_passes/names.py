@@ -30,6 +30,7 @@ from .patterns import rewrite
 from .peephole import list_idioms, peephole
 from .refining import integers
 from .rewriting import rewriting
+from .shape_graphs import lowered_tuples, with_compute
 from .unrolling import unrolled
 
 _SWITCHES = {"symbolic_shapes_test_mode": False}
@@ -158,6 +159,8 @@ NAMES = {
     "_jit_pass_fold_frozen_linear_bn": linear_batch_norm,
     "_jit_pass_functional_to_inplace_activation": in_place,
     "_jit_pass_inplace_to_functional_activation": in_functional_form,
+    "_jit_pass_lower_all_tuples": lowered_tuples,
+    "_jit_pass_propagate_shapes_on_graph_and_build_compute": with_compute,
     "_jit_pass_loop_unrolling": unrolled,
     "_jit_pass_constant_loop_unrolling": unrolled,
     "_jit_pass_optimize_frozen_graph": optimized,

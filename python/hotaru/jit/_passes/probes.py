@@ -4,10 +4,13 @@ what its results have in common follows.
 
 from __future__ import annotations
 
+import contextlib
 import random
 
+from ..._types import new_symbol
+
 _SMALL, _LARGE = (1, 6, 35), 4099
-_DRAWS, _ENOUGH = 120, 8
+_DRAWS, _ENOUGH, _FEWEST, _DISTINCT = 600, 16, 6, 3
 # Operators whose results have the sizes that a list says, by its place.
 GIVEN = {
     "aten::view": 1,
@@ -69,7 +72,8 @@ def without_symbols(value, numbers: dict[int, int]):
 
 
 def probed(run, symbols, sizes) -> list:
-    """Sizes of each result: numbers, symbols, None where neither follows.
+    """Sizes of each result: numbers, and symbols, new ones where no other is
+    the size in every run. None for a result whose number of them differs.
 
     Args:
         run: gives the results' sizes for numbers by symbols; raises where the
@@ -87,31 +91,37 @@ def probed(run, symbols, sizes) -> list:
         elif turn % 4 == 3:
             same = draw.choice(_SMALL[1:])
             numbers = {s: same if n not in sizes else n for s, n in numbers.items()}
-        try:
+        elif turn % 8 == 2:
+            numbers[draw.choice(symbols)] = 0
+        with contextlib.suppress(Exception):  # the operator refuses these numbers
             runs.append((numbers, run(numbers)))
-        except Exception:  # the operator refuses these numbers
-            continue
-        if len(runs) >= _ENOUGH and turn > _ENOUGH * 2:
+        enough = len(runs) >= _ENOUGH and turn > _ENOUGH * 2
+        if enough or (not runs and turn > _DRAWS // 4):
             break
-    if len(runs) < 3:
+    if len(runs) < _FEWEST:
         return []
-    return [_common(runs, i) for i in range(len(runs[0][1]))]
+    fresh: dict[tuple, int] = {}  # symbols of sizes that go together
+    return [_common(runs, i, fresh) for i in range(len(runs[0][1]))]
 
 
-def _common(runs, i: int):
+def _common(runs, i: int, fresh):
     found = [(numbers, results[i]) for numbers, results in runs]
     if any(sizes is None or len(sizes) != len(found[0][1]) for _, sizes in found):
         return None
     return tuple(
-        _one([(numbers, sizes[d]) for numbers, sizes in found])
+        _one([(numbers, sizes[d]) for numbers, sizes in found], fresh)
         for d in range(len(found[0][1]))
     )
 
 
-def _one(found):
+def _one(found, fresh):
     values = {size for _, size in found}
-    symbols = [s for s in found[0][0] if all(n[s] == size for n, size in found)]
     if len(values) == 1:
         # A symbol that must be this number says no more than the number.
         return values.pop()
-    return symbols[0] if symbols else None
+    if len(values) < _DISTINCT:  # what is alike may be so by chance
+        return None
+    symbols = [s for s in found[0][0] if all(n[s] == size for n, size in found)]
+    if symbols:
+        return symbols[0]
+    return fresh.setdefault(tuple(size for _, size in found), new_symbol())

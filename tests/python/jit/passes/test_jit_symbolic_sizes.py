@@ -71,6 +71,10 @@ def first_rows(x):
     return x[:100]
 
 
+def first_row(x):
+    return x[:1]
+
+
 def later_rows(x):
     return x[5:]
 
@@ -157,6 +161,7 @@ CASES = [
     (matmul, ["nab", "nbc"], ["n", "a", "c"]),
     (cat, [("a", 3), ("a", "b")], ["a", None]),
     (first_rows, ["ab"], [None, "b"]),
+    (first_row, ["ab"], [None, "b"]),
     (later_rows, ["ab"], [None, "b"]),
     (squeezed, ["ab"], None),
     (turned, ["abc"], ["c", "a", "b"]),
