@@ -6,6 +6,7 @@ from .._awaits import _Await, _awaitable, _awaitable_nowait, _awaitable_wait
 from . import _logging, _recursive, _state, annotations, frontend
 from ._async import Future, _fork, _wait, fork, wait
 from ._compilation_unit import CompilationUnit
+from ._decompositions import _register_decomposition
 from ._errors import Error
 from ._export_opnames import export_opnames
 from ._freeze import freeze, optimize_for_inference, run_frozen_optimizations
@@ -61,6 +62,7 @@ __all__ = [
     "_hide_source_ranges",
     "_overload",
     "_overload_method",
+    "_register_decomposition",
     "_script_if_tracing",
     "_unique_state_dict",
     "_unwrap_optional",

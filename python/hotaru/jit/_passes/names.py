@@ -13,6 +13,7 @@ from .._logging import (
 from .activations import in_functional_form, in_place
 from .batch_mm import batched_mm
 from .clean import dead_code, twice
+from .decompositions import decomposed
 from .facts import ALL, Facts, erase
 from .fold import constants
 from .frozen import (
@@ -172,6 +173,7 @@ NAMES = {
     "_jit_pass_refine_integer_values": integers,
     "_jit_pass_remove_dropout": _without_dropout,
     "_jit_pass_remove_mutation": without_mutation,
+    "_jit_pass_run_decompositions": decomposed,
     "_jit_pass_transpose_frozen_linear": transposed_linear,
     "_jit_set_symbolic_shapes_test_mode": _set_test_mode,
     "_jit_symbolic_shapes_test_mode_enabled": _test_mode,
