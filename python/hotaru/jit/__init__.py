@@ -6,7 +6,6 @@ from .._awaits import _Await, _awaitable, _awaitable_nowait, _awaitable_wait
 from . import _logging, _recursive, _state, annotations, frontend
 from ._async import Future, _fork, _wait, fork, wait
 from ._compilation_unit import CompilationUnit
-from ._decompositions import _register_decomposition
 from ._errors import Error
 from ._export_opnames import export_opnames
 from ._freeze import freeze, optimize_for_inference, run_frozen_optimizations
@@ -35,6 +34,7 @@ from ._marks import (
     unused,
 )
 from ._module import RecursiveScriptModule, ScriptModule, load, save
+from ._passes.register import _register_decomposition
 from ._script import ScriptFunction, script, script_if_tracing
 from ._script import script_if_tracing as _script_if_tracing
 from ._state import _hide_source_ranges

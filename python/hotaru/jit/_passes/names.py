@@ -26,6 +26,7 @@ from .frozen import (
     transposed_linear,
     without_dropout,
 )
+from .linear import fused_linear
 from .mutation import without_mutation
 from .patterns import rewrite
 from .peephole import list_idioms, peephole
@@ -158,6 +159,7 @@ NAMES = {
     "_jit_pass_fold_frozen_conv_bn": conv_batch_norm,
     "_jit_pass_fold_frozen_conv_mul_or_div": conv_mul_or_div,
     "_jit_pass_fold_frozen_linear_bn": linear_batch_norm,
+    "_jit_pass_fuse_linear": fused_linear,
     "_jit_pass_functional_to_inplace_activation": in_place,
     "_jit_pass_inplace_to_functional_activation": in_functional_form,
     "_jit_pass_lower_all_tuples": lowered_tuples,

@@ -264,3 +264,45 @@ def test_results_that_equal_a_number_are_it():
     assert not list(graph.nodes())
     again = C._create_function_from_graph("again", graph)
     assert [again(n) for n in (0, 1, 2)] == [0, 1, 2]
+
+
+def with_bias(x, w, b):
+    return torch.relu(torch.matmul(x, w.t()) + b)
+
+
+def with_bias_in_place(x, w, b):
+    y = torch.matmul(x, w.t())
+    y.add_(b)
+    return y
+
+
+def without_bias(x, w, b):
+    return torch.matmul(x, w.t()) * b
+
+
+def of_addmm(x, w, b):
+    return torch.addmm(b, x, w.t())
+
+
+@pytest.mark.parametrize(
+    "function", [with_bias, with_bias_in_place, without_bias, of_addmm]
+)
+def test_products_with_transposed_weights_are_linear_layers(function):
+    inputs = torch.randn(2, 3), torch.randn(4, 3), torch.randn(4)
+    graph = torch.jit.trace(function, inputs).graph.copy()
+    assert C._jit_pass_fuse_linear(graph)
+    assert count(graph, "aten::linear") == 1
+    assert count(graph, "aten::matmul", "aten::addmm", "aten::add", "aten::add_") == 0
+    assert count(graph, "aten::t") == 0
+    same(graph, function, *inputs)
+
+
+def test_what_is_added_and_no_bias_stays_added():
+    inputs = torch.randn(2, 3), torch.randn(4, 3), torch.randn(2, 4)
+    graph = torch.jit.trace(with_bias, inputs).graph.copy()
+    assert C._jit_pass_fuse_linear(graph)
+    assert count(graph, "aten::linear") == 1
+    assert count(graph, "aten::add") == 1
+    same(graph, with_bias, *inputs)
+    plain = torch.jit.script(with_bias).graph.copy()  # of any sizes
+    assert not C._jit_pass_fuse_linear(plain)

@@ -10,6 +10,6 @@ def _register_decomposition(op, graph) -> None:
         op: an overload: `torch.ops.aten.square.default`.
         graph: takes what the operator takes and gives what it gives.
     """
-    from ._passes.decompositions import register_decomposition
+    from .decompositions import register_decomposition
 
     register_decomposition(op, graph)
