@@ -29,6 +29,7 @@ const std::vector<const Operator*>& find_builtins(std::string_view name) {
     add_tensor_builtins(*out);
     add_make_builtins(*out);
     add_window_builtins(*out);
+    add_sparse_builtins(*out);
     add_convert_builtins(*out);
     add_profile_builtins(*out);
     return out;

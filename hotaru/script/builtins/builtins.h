@@ -50,6 +50,7 @@ void add_dict_builtins(BuiltinTable& table);
 void add_tensor_builtins(BuiltinTable& table);
 void add_make_builtins(BuiltinTable& table);
 void add_window_builtins(BuiltinTable& table);
+void add_sparse_builtins(BuiltinTable& table);
 void add_convert_builtins(BuiltinTable& table);
 void add_profile_builtins(BuiltinTable& table);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hotaru/core/ref.h"
@@ -32,5 +33,15 @@ struct AwaitedCall : RefCounted {
 using ForeignOperator = void (*)(const Operator&, Value* arguments,
                                  Value* results);
 void set_foreign_operator(ForeignOperator call);
+
+/// Arguments by name, or by place where the name is empty.
+using ForeignArguments = std::vector<std::pair<std::string, Value>>;
+/// Calls what the other language has by that name: a tensor's method, or a
+/// function. Arguments by name that are None are not given.
+using ForeignName = Value (*)(const std::string& name,
+                              const ForeignArguments& arguments);
+void set_foreign_name(ForeignName call);
+/// Throws NotImplementedError where there is no other language.
+Value call_foreign(const std::string& name, const ForeignArguments& arguments);
 
 }  // namespace hotaru::script

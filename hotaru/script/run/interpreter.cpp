@@ -159,6 +159,7 @@ namespace {
 }
 
 std::atomic<ForeignOperator> foreign_operator{nullptr};
+std::atomic<ForeignName> foreign_name{nullptr};
 
 bool holds_opaque(const Value& value) {
   if (value.is_tensor())
@@ -216,6 +217,17 @@ bool matches_any(const Value& value, const TypePtr* types) {
 
 void set_foreign_operator(ForeignOperator call) {
   foreign_operator = call;
+}
+
+void set_foreign_name(ForeignName call) {
+  foreign_name = call;
+}
+
+Value call_foreign(const std::string& name, const ForeignArguments& arguments) {
+  const ForeignName call = foreign_name;
+  HOTARU_CHECK_AS(NotImplementedError, call, name,
+                  ": sparse tensors are Python's, and there is no Python here");
+  return call(name, arguments);
 }
 
 void Interpreter::call_method(const Code& code, const Instruction& instruction,

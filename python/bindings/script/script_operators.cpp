@@ -82,11 +82,41 @@ void call(const Operator& op, Value* arguments, Value* results) {
     results[i] = to_value(parts[i].ptr());
 }
 
+/// A method of hotaru.Tensor, or a function of hotaru's or hotaru.sparse's.
+nb::object named(const std::string& name) {
+  const nb::module_ hotaru = nb::module_::import_("hotaru");
+  if (name == "_sparse_mm") return hotaru.attr("sparse").attr("mm");
+  const nb::object tensor = hotaru.attr("Tensor");
+  if (nb::hasattr(tensor, name.c_str())) return tensor.attr(name.c_str());
+  return hotaru.attr(name.c_str());
+}
+
+Value call_name(const std::string& name,
+                const script::ForeignArguments& arguments) {
+  const GilAcquire gil;
+  nb::list positional;
+  nb::dict keywords;
+  for (const auto& [key, value] : arguments) {
+    if (key.empty()) {
+      positional.append(nb::steal(to_python(value)));
+    } else if (!value.is_none()) {
+      const ArgKind kind = key == "dtype"    ? ArgKind::kDType
+                           : key == "layout" ? ArgKind::kLayout
+                                             : ArgKind::kOther;
+      keywords[key.c_str()] = argument_object(value, {.kind = kind});
+    }
+  }
+  const nb::object result =
+      named(name)(*nb::tuple(positional), **nb::cast<nb::kwargs>(keywords));
+  return to_value(result.ptr());
+}
+
 }  // namespace
 
 void init_script_operators(nb::module_& m) {
   operators = PyModule_GetDict(nb::object(m.attr("ops")).release().ptr());
   script::set_foreign_operator(&call);
+  script::set_foreign_name(&call_name);
 }
 
 }  // namespace hotaru::python

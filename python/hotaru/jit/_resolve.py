@@ -26,7 +26,6 @@ from .._own_names import is_own
 from ..nn import Module
 from . import _async, _marks
 from ._library import functional as _functional
-from ._library import sparse as _sparse
 from ._library import torch_level as _torch_level
 from ._library import tuples as _tuples
 from ._library import uniques as _uniques
@@ -241,7 +240,7 @@ class Resolver:
 
     def _method(self, name: str) -> tuple:
         """A method of tensors that is no operator of its name."""
-        found = _torch_level.METHODS.get(name) or _sparse.METHODS.get(name)
+        found = _torch_level.METHODS.get(name)
         if found is not None:
             return ("function", self._scripter.function(found))
         if name not in _METHODS:
@@ -366,6 +365,8 @@ class Resolver:
         repeated = _repeated(function)
         if repeated:
             return ("overloads", [self._scripter.function(f) for f in repeated])
+        if _is_sparse_product(function):
+            return ("builtin", "_sparse_mm")
         replacement = _elsewhere(function)
         if replacement is not None:
             return ("function", self._scripter.function(replacement))
@@ -380,9 +381,7 @@ class Resolver:
             by_flag = _functional.BY_FLAG.get(real_name, by_flag)
         if scope is hotaru:
             by_flag = _uniques.BY_FLAG.get(real_name, by_flag)
-            overloads = _torch_level.OVERLOADS.get(real_name) or _sparse.OVERLOADS.get(
-                real_name
-            )
+            overloads = _torch_level.OVERLOADS.get(real_name)
             if overloads:
                 compiled = [self._scripter.function(f) for f in overloads]
                 return ("overloads", compiled)
@@ -460,14 +459,19 @@ _OF_TENSORS_ONLY = frozenset(
 _SEQUENCES = frozenset({"pack_padded_sequence", "pack_sequence", "pad_sequence"})
 
 
+def _is_sparse_product(function) -> bool:
+    """Tells whether that is `torch.sparse.mm`, of a module imported late."""
+    module = getattr(function, "__module__", None) or ""
+    named = getattr(function, "__name__", "") == "mm" and ".sparse" in module
+    return named and _is_ours(function)
+
+
 def _elsewhere(function):
     """A counterpart of a function of a module that is imported late."""
     if not _is_ours(function):
         return None
     module = getattr(function, "__module__", None) or ""
     name = getattr(function, "__name__", "")
-    if name == "mm" and ".sparse" in module:
-        return _sparse.mm
     if name == "has_torch_function":
         return _torch_level.has_torch_function
     if name in _SEQUENCES and module.endswith(".rnn"):

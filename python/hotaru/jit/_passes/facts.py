@@ -23,7 +23,7 @@ from ..._types import (
     Type,
     new_symbol,
 )
-from .._ir.aliases import Aliases, schema_of, written
+from .._ir.aliases import Aliases, is_random, schema_of, written
 from .._ir.arithmetic import TABLE
 from .calls import call
 from .places import device_of
@@ -342,6 +342,12 @@ class Facts:
     def _symbolic(self, node, schema):
         """Sizes of every result where inputs have symbols, or None."""
         kind, first = node.kind(), node._inputs[0].type() if node._inputs else None
+        tensors = self._tensors(node)
+        values = [self._value(value) for value in node._inputs]
+        if all(t.sizes() is not None for t in tensors) and not has_symbols(values):
+            said = self._said(node._inputs[GIVEN[kind]]) if kind in GIVEN else ()
+            if said is None or None not in said:
+                return None  # all is known
         if kind in GIVEN and node.outputsSize() == 1:
             sizes = self._said(node._inputs[GIVEN[kind]])
             if sizes is not None:
@@ -351,7 +357,6 @@ class Facts:
             known = isinstance(first, TensorType) and first.dim() is not None
             if known and kind not in RESHAPED and node.outputsSize() == 1:
                 return [first._known.sizes]
-        tensors = self._tensors(node)
         if any(t.dim() is None for t in tensors):
             return None
         sizes = {n for t in tensors for n in t.symbolic_sizes()}
@@ -444,7 +449,7 @@ class Facts:
         except RuntimeError:
             # An operator that wants memory gets little of it.
             most = max((t.numel() for t in arguments if _is_tensor(t)), default=0)
-            if most > _SMALL:
+            if most > _SMALL or is_random(node):
                 raise
             try:
                 self._guessed()

@@ -153,3 +153,38 @@ def test_indices_that_point_outside_are_refused(value):
     with pytest.raises(RuntimeError, match=r"outside of a dimension|do not fit"):
         torch.jit.load(_patched(change))
     torch.jit.load(_patched(lambda _, content: content))
+
+
+class Converted(nn.Module):
+    def forward(self, x):
+        y = x.to_sparse()
+        indices = torch.tensor([[0, 1], [1, 0]])
+        made = torch.sparse_coo_tensor(
+            indices, torch.ones(2), [2, 2], dtype=torch.float64
+        )
+        rows = x.to_sparse(layout=torch.sparse_csr)
+        return (
+            (y + y).to_dense(),
+            y.coalesce().indices(),
+            y.coalesce().values(),
+            torch.sparse.mm(y, x),
+            made.to_dense(),
+            torch.sparse_coo_tensor([2, 3]).to_dense(),
+            rows.crow_indices(),
+            x.to_sparse_csr().col_indices(),
+            (y.sparse_dim(), x.to_sparse(1).dense_dim(), y.is_coalesced()),
+        )
+
+
+def test_conversions_are_saved_and_give_gradients():
+    module, x = Converted(), torch.tensor([[0.0, 2.0], [3.0, 0.0]])
+    right = module(x)
+    for run in (torch.jit.script(module), _again(module)):
+        *got, facts = run(x)
+        assert facts == right[-1]
+        for a, b in zip(got, right):
+            assert torch.equal(a, b)
+            assert a.dtype is b.dtype
+    x = x.requires_grad_()
+    _again(module)(x)[0].sum().backward()
+    assert x.grad.to_dense().tolist() == [[0, 2], [2, 0]]
