@@ -1,4 +1,4 @@
-"""Switches of `torch.jit`: to do nothing, to leave out, to show no places."""
+"""Settings of `torch.jit`: nothing compiled, attributes left out, places hidden."""
 
 from __future__ import annotations
 
