@@ -72,6 +72,11 @@ void add_conversions(BuiltinTable& table) {
                             {{"", self}, {"dense_dim", dense}});
       });
   table.add(
+      "to_mkldnn(Tensor self, ScalarType? dtype=None) -> Tensor",
+      +[](Value self, Value dtype) {
+        return call_foreign("to_mkldnn", {{"", self}, {"dtype", dtype}});
+      });
+  table.add(
       "_sparse_mm(Tensor sparse, Tensor dense) -> Tensor",
       +[](Value sparse, Value dense) {
         return call_foreign("_sparse_mm", {{"", sparse}, {"", dense}});

@@ -97,6 +97,8 @@ def gradcheck(
     tolerance = _Tolerance(eps, atol, rtol, nondet_tol)
     try:
         _check_inputs(inputs)
+        if check_forward_ad and any(t.is_mkldnn for _, t in jacobians.checked(inputs)):
+            raise ValueError("MKLDNN inputs are not support for forward AD gradcheck.")
         if not jacobians.outputs_of(func, inputs):
             rules.check_constant(func, inputs, eps)
         elif check_backward_ad:

@@ -19,6 +19,7 @@ import types
 from .. import _C
 from .._own_names import add_parts as _add_parts
 from ._activities import ProfilerActivity, supported_activities
+from ._config import _ExperimentalConfig
 from ._device_type import DeviceType
 from ._events import EventList, FunctionEvent, FunctionEventAvg
 from ._profile import (
@@ -54,6 +55,7 @@ def kineto_available() -> bool:
 if not hasattr(_C, "_profiler"):
     _C._profiler = types.ModuleType(f"{_C.__name__}._profiler")
 _C._profiler._RecordFunctionFast = RecordFunctionFast
+_C._profiler._ExperimentalConfig = _ExperimentalConfig
 
 _add_parts(
     __package__,

@@ -15,6 +15,7 @@ from .. import _C
 from . import _ranges, _session
 from ._activities import ProfilerActivity, check_activities, device_among, usable_device
 from ._collect import events_of
+from ._config import asked_for
 from ._events import EventList, FunctionEvent
 from ._memory import known
 from ._operators import Operators
@@ -113,8 +114,10 @@ class profile:  # noqa: N801
         custom_trace_id_callback: gives the `trace_id` of each recording; a
             random one without it.
         use_cuda: the older way to ask for `ProfilerActivity.CUDA`, or not to.
-        experimental_config, execution_trace_observer: a warning, as there is
-            nothing that they could change.
+        experimental_config: options of PyTorch's library of events; all but
+            `verbose`, which is so, are a warning.
+        execution_trace_observer: a warning, as there is nothing that it could
+            change.
         post_processing_timeout_s: without effect, as events are complete when
             they are recorded.
 
@@ -143,7 +146,7 @@ class profile:  # noqa: N801
         post_processing_timeout_s: float | None = None,
     ) -> None:
         _warn_of_missing(
-            experimental_config=experimental_config is not None,
+            **dict.fromkeys(asked_for(experimental_config), True),
             execution_trace_observer=execution_trace_observer is not None,
             with_modules=with_modules,
         )

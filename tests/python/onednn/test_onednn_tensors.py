@@ -221,3 +221,26 @@ def test_gradcheck_moves_tensors_of_the_layout():
     double = pytest.warns(UserWarning, match="double precision")
     with double, pytest.raises(ValueError, match="MKLDNN output"):
         torch.autograd.gradcheck(lambda x: torch.tanh(x), [m])
+
+
+def test_gradcheck_has_no_tangents_of_the_layout():
+    double = pytest.warns(UserWarning, match="double precision")
+    with double, pytest.raises(ValueError, match="MKLDNN inputs are not support"):
+        torch.autograd.gradcheck(
+            lambda x: x.to_dense(), [made(True)], check_forward_ad=True
+        )
+
+
+def test_compiled_code_makes_them():
+    @torch.jit.script
+    def there_and_back(x):
+        return x.to_mkldnn().to_dense()
+
+    @torch.jit.script
+    def there(x):
+        return x.to_mkldnn(torch.bfloat16)
+
+    assert torch.equal(there_and_back(X), X)
+    found = there(X)
+    assert found.is_mkldnn
+    assert found.dtype is torch.bfloat16
