@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 
-from .. import _check_with
 from .._C import Tensor
 from .._own_names import no_attribute
-from . import dtypes, shapes
-from .dtypes import dtype_to_type
 
 __all__ = ["compare_tensor_meta", "dtype_to_type"]
 
@@ -68,12 +66,16 @@ def check(b: bool, s, exc_type: type = RuntimeError) -> None:
         FutureWarning,
         stacklevel=2,
     )
+    from .. import _check_with
+
     _check_with(exc_type, b, s)
 
 
 def __getattr__(name: str):
-    for part in (dtypes, shapes):
-        found = vars(part).get(name)
-        if found is not None and not name.startswith("_"):
-            return found
+    if not name.startswith("_"):
+        # `from . import` would ask here for them.
+        parts = [import_module(f"{__name__}.{part}") for part in ("dtypes", "shapes")]
+        for part in parts:
+            if hasattr(part, name):
+                return getattr(part, name)
     raise no_attribute(__name__, name)

@@ -10,6 +10,7 @@ METHODS = frozenset(
         "is_coalesced",
         "sparse_dim",
         "to_dense",
+        "to_mkldnn",
         "to_sparse",
         "values",
     }
