@@ -115,6 +115,9 @@ _SPECIALS = {
     id(hotaru.autograd.grad): ("builtin", "grad"),
 }
 
+# Types of Python that programs may have under names of their own.
+_PYTHON_TYPES = (bool, int, float, complex, str)
+
 # Memory formats and layouts are numbers to the language.
 _NUMBERS = {
     "contiguous_format": 0,
@@ -256,6 +259,8 @@ class Resolver:
         number = _numbers().get(id(value))
         if number is not None:
             return ("value", number)
+        if name != getattr(value, "__name__", name) and value in _PYTHON_TYPES:
+            return ("generic", value.__name__)  # an alias, for annotations, too
         known = (
             _SPECIALS.get(id(value))
             or _named("language", _LANGUAGE_NAMES, value)

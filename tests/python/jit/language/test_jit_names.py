@@ -6,6 +6,8 @@ are values, tuples of one type stand for lists.
 
 from __future__ import annotations
 
+from typing import Union
+
 import operator_programs
 import pytest
 
@@ -279,3 +281,55 @@ def test_sparse_tensors_in_traces():
     sparse = torch.jit.trace(lambda x: x.to_sparse(), (x,))(x * 2)
     assert sparse.layout == torch.sparse_coo
     assert torch.equal(sparse.to_dense(), x * 2)
+
+
+Text, Whole, Real, Truth, Pair = str, int, float, bool, complex
+
+
+def of_text(x: Text):
+    return x
+
+
+def of_whole(x: Whole):
+    return x
+
+
+def of_real(x: Real):
+    return x
+
+
+def of_truth(x: Truth):
+    return x
+
+
+def of_pair(x: Pair):
+    return x
+
+
+def within(x: dict[Text, Whole], y: Real | None = None) -> list[Whole]:
+    z = torch.jit.annotate(list[Whole], [])
+    z.append(x["a"])
+    return z
+
+
+def asked(x: Union[int, str]):
+    return isinstance(x, Text), isinstance(x, (Whole, Real))
+
+
+def test_aliases_of_types_of_python_are_annotations():
+    for f, given, name in (
+        (of_text, "a", "str"),
+        (of_whole, 1, "int"),
+        (of_real, 1.5, "float"),
+        (of_truth, True, "bool"),
+        (of_pair, 1j, "complex"),
+    ):
+        compiled = torch.jit.script(f)
+        assert compiled(given) == given
+        assert str(compiled.schema) == f"{f.__name__}({name} x) -> {name}"
+    compiled = torch.jit.script(within)
+    assert compiled({"a": 3}) == [3]
+    assert str(compiled.schema) == ("within(Dict(str, int) x, float? y=None) -> int[]")
+    compiled = torch.jit.script(asked)
+    assert compiled("a") == (True, False)
+    assert compiled(1) == (False, True)
