@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._ir.aliases import schema_of
-from .._ir.graph import copy_block
+from .._ir.graph import Copies, copy_block
 from .._ir.nodes import Block
 from .rewriting import remove, replace, rewriting
 
@@ -75,9 +75,9 @@ def decomposed(graph) -> bool:
 def _put(node, made_of) -> None:
     block = node._block
     inside = Block(block._graph, block._owner)
-    values: dict = {}
+    values = Copies()
     copy_block(made_of.block(), inside, values)
-    for value in values.values():
+    for value in values.all():
         value._name = ""
     at = block._index(node)
     for inner in inside._nodes:

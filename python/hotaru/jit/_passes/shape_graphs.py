@@ -7,7 +7,7 @@ from __future__ import annotations
 import hotaru
 
 from ..._types import IntType, ListType, TensorType
-from .._ir.graph import Graph, copy_block, set_constant
+from .._ir.graph import Copies, Graph, copy_block, set_constant
 from .._ir.nodes import Node
 from .._ir.values import Value
 from .clean import unneeded
@@ -48,17 +48,17 @@ def with_compute(graph) -> ShapeCompute | None:
     if any(not _is_operator(node) for node in graph._all_nodes()):
         return None
     made = Graph()
-    copies: dict = {}
+    copies = Copies()
     copy_block(graph.block(), made.block(), copies)
     _without_memory(made)
     for value in values:
-        _from_sizes(made, copies[id(value)])
+        _from_sizes(made, copies.of(value))
     top = made.block()
     symbols: dict[int, tuple[Value, int]] = {}
     for value in _tensors(graph):
         for dim, number in enumerate(value.type().symbolic_sizes()):
             if number < 0:
-                symbols.setdefault(number, (copies[id(value)], dim))
+                symbols.setdefault(number, (copies.of(value), dim))
     top._return._inputs = []
     found: dict[Value, int] = {}
     for number, (value, dim) in symbols.items():

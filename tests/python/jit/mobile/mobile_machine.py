@@ -56,6 +56,7 @@ NUMBERS = {
 }
 ELEMENTS = ("int", "float", "complex", "bool")
 MIXED = ("append", "unchecked_cast", "IntImplicit")  # also of tensors
+METHODS = ("to_sparse", "to_dense", "coalesce")
 MISSING = object()
 NAMES = (
     "uint8 int8 int16 int32 int64 float16 float32 float64 complex32 complex64 "
@@ -83,6 +84,8 @@ KINDS = {
 
 def called(name: str, overload: str, args: list):
     """Results of an operator, of its arguments in the order of its schema."""
+    if name in METHODS:
+        return [getattr(torch.Tensor, name)(*args)]
     operator = getattr(getattr(torch.ops.aten, name), overload or "default")
     arguments = operator._schema.arguments
     args = [
