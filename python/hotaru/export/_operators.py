@@ -80,7 +80,7 @@ class _Own:
     def __init__(self, name: str, schema: str, function) -> None:
         base, _, overload = name.partition(".")
         self.__name__ = name
-        self._overloadname = overload
+        self._opname, self._overloadname = base, overload
         text = schema if overload == "default" else f".{overload}{schema}"
         self._schema = parse_schema(f"aten::{base}{text}")
         self._function = function

@@ -2,6 +2,7 @@
 
 import pytest
 from hotaru._subclasses.fake_tensor import is_fake
+from hotaru.export import _operators as operators
 from hotaru.fx.experimental.proxy_tensor import get_proxy_mode, make_fx
 from hotaru.fx.passes.dialect.common.cse_pass import CSEPass, get_CSE_banned_ops
 
@@ -160,3 +161,10 @@ def test_a_program_can_ask_who_records():
     make_fx(function)(torch.ones(2))
     assert seen[0] is not None
     assert get_proxy_mode() is None
+
+
+def test_operators_of_exports_have_names_too():
+    # Their packets may be there before; passes look at all overloads.
+    assert operators.sym_size._opname == "sym_size"
+    assert operators.sym_size._overloadname == "int"
+    assert get_CSE_banned_ops()
