@@ -7,6 +7,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/inference/inference.h"
 #include "hotaru/core/memory_format.h"
+#include "hotaru/core/sparse/opaque.h"
 #include "hotaru/core/sparse/sparse.h"
 #include "hotaru/engine/engine.h"
 #include "hotaru/ops/autocast.h"
@@ -16,6 +17,7 @@
 #include "hotaru/runtime/generator.h"
 #include "hotaru/runtime/warning.h"
 #include "hotaru/script/builtins/builtins.h"
+#include "hotaru/script/run/foreign.h"
 #include "hotaru/script/run/interpreter.h"
 
 namespace hotaru::script {
@@ -146,9 +148,15 @@ void add_geometry(BuiltinTable& table) {
 }
 
 // The layout by PyTorch's number, which archives hold.
+/// Tells of a tensor that another language keeps what that says it is.
+bool kept_is(const Value& tensor, const char* question) {
+  return is_opaque(tensor.tensor_ref()) &&
+         call_foreign(question, {{"", tensor}}).as_bool();
+}
+
 int64_t layout_number(const Tensor& tensor) {
   const SparseStorage* sparse = sparse_storage(tensor);
-  if (!sparse) return 0;
+  if (!sparse) return kept_is(tensor, "is_mkldnn") ? 3 : 0;
   const auto layout = int64_t(sparse->layout());
   return layout < 3 ? layout : layout + 1;  // 3 is MKL-DNN's
 }
@@ -205,9 +213,20 @@ void add_properties(BuiltinTable& table) {
   table.add(
       "is_cpu(Tensor a) -> bool",
       +[](const Tensor& t) { return t.device().is_cpu(); });
-  for (const char* name :
-       {"is_quantized", "is_mkldnn", "is_mps", "is_meta", "is_nested", "is_xpu",
-        "is_xla", "is_ipu", "is_vulkan", "is_mtia", "is_maia"}) {
+  table.add(
+      "is_meta(Tensor a) -> bool",
+      +[](const Tensor& t) { return t.device().type == DeviceType::kMeta; });
+  table.add(
+      "is_quantized(Tensor a) -> bool",
+      +[](Value t) { return kept_is(t, "is_quantized"); });
+  table.add(
+      "is_mkldnn(Tensor a) -> bool",
+      +[](Value t) { return kept_is(t, "is_mkldnn"); });
+  table.add(
+      "is_nested(Tensor a) -> bool",
+      +[](Value t) { return kept_is(t, "is_nested"); });
+  for (const char* name : {"is_mps", "is_xpu", "is_xla", "is_ipu", "is_vulkan",
+                           "is_mtia", "is_maia"}) {
     table.add(
         concat(name, "(Tensor a) -> bool"),
         +[](const Tensor&) { return false; });

@@ -106,8 +106,12 @@ Value call_name(const std::string& name,
       keywords[key.c_str()] = argument_object(value, {.kind = kind});
     }
   }
+  const nb::object found = named(name);
+  // A property of tensors is read.
   const nb::object result =
-      named(name)(*nb::tuple(positional), **nb::cast<nb::kwargs>(keywords));
+      PyCallable_Check(found.ptr())
+          ? found(*nb::tuple(positional), **nb::cast<nb::kwargs>(keywords))
+          : nb::object(positional[0].attr(name.c_str()));
   return to_value(result.ptr());
 }
 

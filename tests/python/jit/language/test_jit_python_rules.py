@@ -1,7 +1,7 @@
 """Compiled code and the Python around it: aliases, defaults, statics, calls."""
 
 # TorchScript knows the old spellings, and they are what is tested.
-# ruff: noqa: RUF036, RUF043, UP006, UP035
+# ruff: noqa: UP006, UP035
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
