@@ -81,11 +81,16 @@ int64_t int_power(int64_t base, int64_t exponent) {
 }
 
 template <class F>
+Scalar of_reals(const Scalar& a, const Scalar& b, F apply) {
+  if (a.is_integral() && b.is_integral()) return apply(a.to_int(), b.to_int());
+  return apply(a.to_double(), b.to_double());
+}
+
+template <class F>
 Scalar mixed(const Scalar& a, const Scalar& b, F apply) {
   if (a.is_complex() || b.is_complex())
     return apply(a.to_complex(), b.to_complex());
-  if (a.is_integral() && b.is_integral()) return apply(a.to_int(), b.to_int());
-  return apply(a.to_double(), b.to_double());
+  return of_reals(a, b, apply);
 }
 
 /// Adds F{}(Complex, Complex), of type `result`, of two complex numbers and of
@@ -197,6 +202,12 @@ void add_extremum(BuiltinTable& table, const std::string& name) {
   table.add(name + ".float(float a, float b) -> float", floats);
   table.add(name + ".int_float(int a, float b) -> float", floats);
   table.add(name + ".float_int(float a, int b) -> float", floats);
+  table.add(
+      name + "(Scalar a, Scalar b) -> Scalar",
+      +[](const Scalar& a, const Scalar& b) {
+        return of_reals(a, b,
+                        [](auto x, auto y) -> Scalar { return F{}(x, y); });
+      });
 }
 
 void add_division(BuiltinTable& table) {
@@ -219,6 +230,18 @@ void add_division(BuiltinTable& table) {
   auto float_mod = +[](double a, double b) { return floor_mod(a, b); };
   table.add("floordiv.int(int a, int b) -> int", int_div);
   table.add("remainder.int(int a, int b) -> int", int_mod);
+  table.add(
+      "floordiv(Scalar a, Scalar b) -> Scalar",
+      +[](const Scalar& a, const Scalar& b) {
+        return of_reals(
+            a, b, [](auto x, auto y) -> Scalar { return floor_div(x, y); });
+      });
+  table.add(
+      "remainder(Scalar a, Scalar b) -> Scalar",
+      +[](const Scalar& a, const Scalar& b) {
+        return of_reals(
+            a, b, [](auto x, auto y) -> Scalar { return floor_mod(x, y); });
+      });
   constexpr const char* kFloat[][2] = {{".float(float a, float b)", ""},
                                        {".int_float(int a, float b)", ""},
                                        {".float_int(float a, int b)", ""}};
@@ -234,6 +257,14 @@ void add_division(BuiltinTable& table) {
       "divmod.float(float x, float y) -> (float, float)",
       +[](double a, double b) {
         return std::tuple(floor_div(a, b), floor_mod(a, b));
+      });
+  table.add(
+      "divmod.Scalar(Scalar x, Scalar y) -> (Scalar, Scalar)",
+      +[](const Scalar& a, const Scalar& b) {
+        const auto both = [&](auto f) { return of_reals(a, b, f); };
+        return std::tuple(
+            both([](auto x, auto y) -> Scalar { return floor_div(x, y); }),
+            both([](auto x, auto y) -> Scalar { return floor_mod(x, y); }));
       });
 }
 
@@ -284,6 +315,12 @@ void add_unary(BuiltinTable& table) {
   table.add(
       "abs.complex(complex a) -> float",
       +[](Value a) { return std::abs(a.as_complex()); });
+  table.add(
+      "abs.Scalar(Scalar a) -> Scalar", +[](const Scalar& a) -> Scalar {
+        if (a.is_complex()) return std::abs(a.to_complex());
+        if (!a.is_integral()) return std::fabs(a.to_double());
+        return a.to_int() < 0 ? -a : a;
+      });
   table.add(
       "bitwise_not.int(int a) -> int", +[](int64_t a) { return ~a; });
   table.add(

@@ -179,6 +179,9 @@ void add_properties(BuiltinTable& table) {
       "device.str(str a) -> Device",
       +[](const std::string& a) { return Device::parse(a); });
   table.add(
+      "device.type(str type) -> Device",
+      +[](const std::string& type) { return Device::parse(type); });
+  table.add(
       "type(Device self) -> str", +[](Device device) {
         return std::string(device_type_name(device.type));
       });

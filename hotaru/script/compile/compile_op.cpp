@@ -557,20 +557,43 @@ Var* FunctionCompiler::builtin(std::string_view name,
   std::stable_partition(
       overloads.begin(), overloads.end(),
       [](const Operator* op) { return op->schema().overload != "dtype"; });
+  // An overload of any number keeps the kind that item() gives.
+  const bool number = std::ranges::any_of(args, [](const CallArg& arg) {
+    return arg.var->type->kind == TypeKind::kNumber;
+  });
+  if (number && !tensors)
+    std::ranges::stable_partition(overloads, [](const Operator* op) {
+      return std::ranges::any_of(
+          op->schema().arguments, [](const Argument& argument) {
+            return argument.type.kind == ArgKind::kScalar;
+          });
+    });
   std::string reasons;
   bool single = overloads.size() == 1;
-  using enum Convert;
-  for (const Convert convert : {kNothing, kArguments, kNumbersToInts}) {
+  // Of numbers the language's own operators, with conversions of any kind,
+  // come before those of tensors.
+  auto attempt = [&](Convert convert, bool own, bool others) -> Var* {
     for (const Operator* op : overloads) {
+      const bool native = std::ranges::find(registered, op) != registered.end();
+      if (!(native ? others : own)) continue;
       const Signature& signature = unit_.signature(*op);
       OpMatcher matcher(*this, signature, convert, range);
       std::string why;
       if (matcher.matches(args, &why)) return matcher.emit();
-      if (convert == kNumbersToInts) {
+      if (convert == Convert::kNumbersToInts) {
         reasons += concat(single ? "" : "  \n  ", signature_text(*op), ":\n",
                           single ? "" : "  ", why, "\n");
       }
     }
+    return nullptr;
+  };
+  using enum Convert;
+  if (Var* result = attempt(kNothing, true, true)) return result;
+  for (const bool own : {true, false}) {
+    for (const Convert convert : {kArguments, kNumbersToInts})
+      if (Var* result = attempt(convert, own || tensors, !own || tensors))
+        return result;
+    if (tensors) break;
   }
   // `divide` may lack what `div` takes.
   for (const auto& [python, op] : kRenamed)
