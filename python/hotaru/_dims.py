@@ -17,6 +17,11 @@ def wrap_dim(dim: int, count: int) -> int:
     return dim + count if dim < 0 else dim
 
 
+def no_dimensions(dim: int) -> IndexError:
+    """The error of a dimension where there are none."""
+    return IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+
+
 def check_distinct(dims: list[int], error: type) -> None:
     if len(set(dims)) != len(dims):
         raise error("permute(): duplicate dims are not allowed.")

@@ -63,7 +63,7 @@ nb::object enum_to_python(const Value& value) {
   nb::list members;
   for (const auto& [name, member] : cls.members)
     members.append(nb::make_tuple(name, nb::steal(to_python(member))));
-  return nb::module_::import_("hotaru.jit._enums")
+  return nb::module_::import_("hotaru.jit._declared.enums")
       .attr("member")(cls.name, nb::tuple(members),
                       value.as_instance().slots[EnumType::kName].as_string());
 }

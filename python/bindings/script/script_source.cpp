@@ -328,7 +328,7 @@ nb::object to_python_typed(const Value& value, script::TypePtr type) {
   if (type->name.empty()) return items;
   nb::list fields;
   for (const std::string& field : type->fields) fields.append(field);
-  return nb::module_::import_("hotaru.jit._tuples")
+  return nb::module_::import_("hotaru.jit._declared.tuples")
       .attr("rebuild")(type->name, nb::tuple(fields), items);
 }
 

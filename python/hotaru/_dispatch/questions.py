@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import _C
-from .._dims import wrap_dim
+from .._dims import no_dimensions, wrap_dim
 from .._ops import _packet, aten
 from .calls import Call
 
@@ -105,9 +105,7 @@ class QuestionOfDim(_Overload):
         answer = self.overloadpacket(self_)
         count = len(answer)
         if not count:
-            raise IndexError(
-                f"Dimension specified as {dim} but tensor has no dimensions"
-            )
+            raise no_dimensions(dim)
         return answer[wrap_dim(dim, count)]
 
 

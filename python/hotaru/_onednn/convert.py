@@ -8,7 +8,7 @@ from .. import _C
 from .._answering.names import words
 from .._answering.table import answers
 from .._C import Tensor
-from .kind import HANDLERS, refused
+from .kind import HANDLERS, elsewhere, no_format, refused
 from .tensor import around, is_onednn, plain, with_dense
 
 _FLOATS = (_C.float32, _C.bfloat16, _C.float16)
@@ -71,16 +71,12 @@ def _made(maker: str):
     def make(*size, **options) -> Tensor:
         del options["layout"]
         if options.pop("memory_format", None) not in (None, _C.contiguous_format):
-            raise RuntimeError(
-                "'memory_format' argument is incompatible with mkldnn tensor"
-            )
+            raise no_format()
         if options.get("dtype") is None:
             options["dtype"] = hotaru.get_default_dtype()
         place = hotaru.device(options.get("device") or hotaru.get_default_device())
         if place.type != "cpu":
-            raise NotImplementedError(
-                f"Unsupported device type for mkldnn layout: {place.type}"
-            )
+            raise elsewhere(place.type)
         if options["dtype"] not in (*_KEPT, _C.int32):
             raise RuntimeError("get_mkldnn_dtype: unsupported data type")
         options.pop("pin_memory", None)
@@ -162,21 +158,10 @@ def plain_type(x: Tensor, dtype=None, non_blocking=False, **kwargs) -> Tensor:
     return x
 
 
-@answers("__bool__", "is_nonzero", of=HANDLERS)
-def _truth(x: Tensor):
+@answers("__bool__", "is_nonzero", "item", of=HANDLERS, asked=True)
+def _item(function, x: Tensor):
     if x.numel() != 1:
-        raise RuntimeError(
-            "Boolean value of Tensor with more than one value is ambiguous"
-        )
-    raise refused("_local_scalar_dense")
-
-
-@answers("item", of=HANDLERS)
-def _item(x: Tensor):
-    if x.numel() != 1:
-        raise RuntimeError(
-            f"a Tensor with {x.numel()} elements cannot be converted to Scalar"
-        )
+        function(plain(x))  # refuses as it refuses strided ones
     raise refused("_local_scalar_dense")
 
 

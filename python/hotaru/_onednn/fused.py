@@ -22,20 +22,25 @@ _UNARY = {
 _BINARY = {name: getattr(_C.ops, name) for name in ("add", "sub", "mul", "div")}
 
 
+def _found(table: dict, attr: str):
+    if attr not in table:
+        raise RuntimeError(f"{attr} is not a supported fusion")
+    return table[attr]
+
+
 def _unary(x: Tensor, attr: str, scalars, algorithm) -> Tensor:
     if attr == "gelu":
         return F.gelu(x, approximate=algorithm or "none")
-    if attr not in _UNARY:
-        raise RuntimeError(f"{attr} is not a supported fusion")
-    return _UNARY[attr](x, *(each for each in scalars or () if each is not None))
+    return _found(_UNARY, attr)(
+        x, *(each for each in scalars or () if each is not None)
+    )
 
 
 def _binary(x: Tensor, other: Tensor, attr: str, alpha=None) -> Tensor:
-    if attr not in _BINARY:
-        raise RuntimeError(f"{attr} is not a supported fusion")
+    function = _found(_BINARY, attr)
     if alpha is not None and alpha != 1:
         raise RuntimeError("the alpha value of a fused operator should be 1.0")
-    return _BINARY[attr](x, plain(other))
+    return function(x, plain(other))
 
 
 def _linear(x: Tensor, w: Tensor, b) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._answering.names import base_name, words
 from .._answering.table import Table
+from .._tensor.refusals import no_pointer
 
 NOT_ONEDNN = "itensor_from_mkldnn expects MKL-DNN tensor input"
 
@@ -33,18 +34,24 @@ _WITH_FORMAT = frozenset(
 )
 
 
+def no_format() -> RuntimeError:
+    """The error of a memory format, which the layout has none of."""
+    return RuntimeError("'memory_format' argument is incompatible with mkldnn tensor")
+
+
+def elsewhere(kind: str) -> NotImplementedError:
+    """The error of a device other than the CPU, by the name of its kind."""
+    return NotImplementedError(f"Unsupported device type for mkldnn layout: {kind}")
+
+
 def refusal(name: str) -> Exception:
     """The error of what the layout does not have, as PyTorch has it."""
     if name in _OF_STORAGE:
         return no_storage()
     if name in _WITHOUT_POINTER:
-        return RuntimeError(
-            "Cannot access data pointer of Tensor that doesn't have storage"
-        )
+        return no_pointer()
     if name in _WITH_FORMAT or name.startswith("upsample_"):
-        return RuntimeError(
-            "'memory_format' argument is incompatible with mkldnn tensor"
-        )
+        return no_format()
     if base_name(name) in _POINTWISE:
         return RuntimeError("unsupported tensor layout: Mkldnn")
     return refused(name)

@@ -33,11 +33,15 @@ def _in_float32(function, x: Tensor, *rest) -> Tensor:
 # --- products ---
 
 
+def _check_linear(x) -> None:
+    if not is_onednn(x):
+        raise RuntimeError("mkldnn_linear: input needs to be mkldnn layout")
+
+
 @answers("linear", of=HANDLERS)
 def linear(x, weight, bias=None):
     """X @ weight.T + bias."""
-    if not is_onednn(x):
-        raise RuntimeError("mkldnn_linear: input needs to be mkldnn layout")
+    _check_linear(x)
     return mkldnn_linear(x, weight, bias)
 
 
@@ -48,8 +52,7 @@ def mkldnn_linear(x, weight, bias=None):
         raise RuntimeError(
             "mkldnn_linear: input needs to has dim at least 1, input dim 0"
         )
-    if not is_onednn(x):
-        raise RuntimeError("mkldnn_linear: input needs to be mkldnn layout")
+    _check_linear(x)
     return _computed(F.linear, x, weight, bias)
 
 

@@ -8,7 +8,7 @@ from .._answering.table import answers
 from .._C import Tensor
 from .._tensor.refusals import check_written
 from .._tensor.sparse_names import layout_name
-from .kind import HANDLERS, NOT_ONEDNN, refused
+from .kind import HANDLERS, NOT_ONEDNN, elsewhere, refused
 from .tensor import ONEDNN, around, dense_of, is_onednn, plain, with_dense, write
 
 
@@ -118,24 +118,20 @@ def _type_name(x) -> str:
 
 @answers("clone", of=HANDLERS)
 def _clone(x, *, memory_format=_C.preserve_format):
-    if memory_format not in (_C.preserve_format, _C.contiguous_format):
-        raise RuntimeError(
-            "unsupported memory format option " + _format_name(memory_format)
-        )
+    _check_format(memory_format)
     return around(plain(x).clone())
 
 
-def _format_name(memory_format) -> str:
-    words = str(memory_format).rpartition(".")[2].split("_")
-    return "".join(word.title() for word in words)
+def _check_format(memory_format) -> None:
+    if memory_format not in (_C.preserve_format, _C.contiguous_format):
+        words = str(memory_format).rpartition(".")[2].split("_")
+        name = "".join(word.title() for word in words)
+        raise RuntimeError(f"unsupported memory format option {name}")
 
 
 @answers("contiguous", of=HANDLERS)
 def _contiguous(x, memory_format=_C.contiguous_format):
-    if memory_format not in (_C.preserve_format, _C.contiguous_format):
-        raise RuntimeError(
-            "unsupported memory format option " + _format_name(memory_format)
-        )
+    _check_format(memory_format)
     return x
 
 
@@ -211,9 +207,7 @@ def _to(function, x, *args, **kwargs):
         del kwargs["memory_format"]
     made = function(before, *args, **kwargs)
     if made.device != x.device:
-        raise NotImplementedError(
-            f"Unsupported device type for mkldnn layout: {made.device.type}"
-        )
+        raise elsewhere(made.device.type)
     if made is not before:
         raise refused("empty_strided")
     return x

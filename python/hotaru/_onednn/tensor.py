@@ -10,7 +10,7 @@ from .. import _C
 from .._answering.base import Hidden, Kind, Wrapping
 from .._answering.text import filled
 from .._C import Tensor
-from .._tensor.refusals import check_written
+from .._tensor.refusals import check_written, other_kind
 from ..autograd import Function
 from ..autograd.forward_ad import refuse_tangents
 from ..nn.parameter import Parameter
@@ -147,10 +147,7 @@ def write(out: OneDNNTensor, result: Tensor) -> OneDNNTensor:
 def set_data(x: Tensor, value: Tensor) -> None:
     """`x.data = value`; RuntimeError for tensors of two layouts."""
     if not (is_onednn(x) and is_onednn(value)):
-        raise RuntimeError(
-            "Attempted to call `variable.set_data(tensor)`, but `variable` "
-            "and `tensor` have incompatible tensor type."
-        )
+        raise other_kind()
     ONEDNN.plain(Tensor.data.__set__, x, with_dense(value._dense))
     x._dense = value._dense
 

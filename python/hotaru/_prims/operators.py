@@ -473,10 +473,9 @@ def iota(length, *, start, step, dtype, device, requires_grad):
     """`length` integers from `start`, `step` apart."""
     if not (dtypes.is_integer_dtype(dtype)):
         raise RuntimeError("prims.iota only supports integer dtypes")
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    made = _C.ops.arange(length, dtype=dtype, device=device) * step + start
-    return made.to(dtype).requires_grad_(requires_grad)
+    last = start + length * step
+    made = _C.ops.arange(start, last, step, dtype=dtype, device=device)
+    return made.requires_grad_(requires_grad)
 
 
 @_defined(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .. import _C, _check
 from .._C import Tensor
-from .._dims import wrap_dim
+from .._dims import no_dimensions, wrap_dim
 from .dtypes import Number
 
 
@@ -97,7 +97,7 @@ def canonicalize_dim(rank: int, idx: int, wrap_scalar: bool = True) -> int:
     if rank < 0:
         raise IndexError(f"Rank cannot be negative but got {rank}")
     if rank == 0 and not wrap_scalar:
-        raise IndexError(f"Dimension specified as {idx} but tensor has no dimensions")
+        raise no_dimensions(idx)
     return wrap_dim(idx, rank)
 
 

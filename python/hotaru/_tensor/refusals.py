@@ -25,6 +25,21 @@ def with_gradient(made: Tensor, requires_grad: bool) -> Tensor:
     return made.requires_grad_()
 
 
+def no_pointer() -> RuntimeError:
+    """The error of a tensor without memory that is asked where it lies."""
+    return RuntimeError(
+        "Cannot access data pointer of Tensor that doesn't have storage"
+    )
+
+
+def other_kind() -> RuntimeError:
+    """The error of `x.data = y` for tensors of two kinds."""
+    return RuntimeError(
+        "Attempted to call `variable.set_data(tensor)`, but `variable` "
+        "and `tensor` have incompatible tensor type."
+    )
+
+
 def check_iterable(tensor: Tensor) -> None:
     """TypeError for a tensor without dimensions."""
     if not tensor.dim():

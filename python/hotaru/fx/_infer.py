@@ -5,6 +5,7 @@ from __future__ import annotations
 import hotaru
 
 from .. import Tensor
+from ..jit._tracing.inputs import NO_ELEMENTS, NO_ENTRIES
 
 _NAMES = (
     (type(None), "NoneType"),
@@ -72,12 +73,12 @@ def _infer(value) -> str:
         return f"Tuple[{', '.join(map(_infer, value)) or '()'}]"
     if isinstance(value, list):
         if not value:
-            raise _UnknownTypeError("List trace inputs must have elements")
+            raise _UnknownTypeError(NO_ELEMENTS)
         item = _common(value, "List inputs to traced functions")
         return f"List[{item}]"
     if isinstance(value, dict):
         if not value:
-            raise _UnknownTypeError("Dictionary inputs must have entries")
+            raise _UnknownTypeError(NO_ENTRIES)
         key = _common(value, "Dictionary inputs to traced functions")
         item = _common(value.values(), "Dictionary inputs to traced functions")
         return f"Dict[{key}, {item}]"

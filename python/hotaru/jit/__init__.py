@@ -8,6 +8,7 @@ from ._async import Future, _fork, _wait, fork, wait
 from ._compilation_unit import CompilationUnit
 from ._errors import Error
 from ._export_opnames import export_opnames
+from ._files import save
 from ._freeze import freeze, optimize_for_inference, run_frozen_optimizations
 from ._fusion import (
     enable_onednn_fusion,
@@ -33,7 +34,7 @@ from ._marks import (
     script_method,
     unused,
 )
-from ._module import RecursiveScriptModule, ScriptModule, load, save
+from ._module import RecursiveScriptModule, ScriptModule, load
 from ._passes.register import _register_decomposition
 from ._script import ScriptFunction, script, script_if_tracing
 from ._script import script_if_tracing as _script_if_tracing

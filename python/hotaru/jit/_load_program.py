@@ -25,7 +25,8 @@ def load_program(f, map_location=None):
             the place in it. NotImplementedError: operators that are not here,
             all of them at once. ValueError: no such file; what is no device.
     """
-    from ._module import RecursiveScriptModule, existing, place_of
+    from ._files import existing, place_of
+    from ._module import RecursiveScriptModule
 
     place = place_of(map_location)
     if isinstance(f, (str, os.PathLike)):

@@ -11,8 +11,9 @@ import typing
 import hotaru
 
 from .. import _C
-from . import _enums, _marks, _tuples
-from ._dataclasses import defaults_of_dataclass, is_made, methods_of_dataclass
+from . import _marks
+from ._declared import enums, tuples
+from ._declared.dataclasses import defaults_of_dataclass, is_made, methods_of_dataclass
 from ._operators import NAMES, signature_of
 from ._packaged import module_of
 from ._resolve import Foreign, Resolver
@@ -370,7 +371,7 @@ class Scripter:
         self._classes[cls] = _C._script_enumeration(
             _UNIT, _qualified_name(cls), members, by_value
         )
-        _enums.register(self._classes[cls].name, cls)
+        enums.register(self._classes[cls].name, cls)
         return self._classes[cls]
 
     def _named_tuple(self, cls: type):
@@ -393,7 +394,7 @@ class Scripter:
             _qualified_name(cls), list(cls._fields), types, defaults
         )
         self._classes[cls] = known
-        _tuples.register(known.name, cls, known.ir)
+        tuples.register(known.name, cls, known.ir)
         return known
 
     def _field(self, cls: type, hint, names: dict):

@@ -25,7 +25,8 @@ def load(f):
             node. NotImplementedError: operators that are not here, all of
             them at once. ValueError: no such file.
     """
-    from ..jit._module import RecursiveScriptModule, existing
+    from ..jit._files import existing
+    from ..jit._module import RecursiveScriptModule
 
     if isinstance(f, (str, os.PathLike)):
         native = _C._onnx_load(existing(f))

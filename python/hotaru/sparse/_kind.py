@@ -10,6 +10,7 @@ from .._answering.names import words
 from .._answering.table import Table
 from .._late import lent
 from .._overrides import WithoutAnswers
+from .._tensor.refusals import other_kind
 from ..autograd import no_grad
 from ..utils import _pytree
 
@@ -85,10 +86,7 @@ class _Sparse(Kind):
             for each in (x, value)
         }
         if len(kinds) > 1:
-            raise RuntimeError(
-                "Attempted to call `variable.set_data(tensor)`, but `variable` "
-                "and `tensor` have incompatible tensor type."
-            )
+            raise other_kind()
         with no_grad():
             return self.write(x, value, None)
 

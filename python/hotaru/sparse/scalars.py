@@ -6,6 +6,7 @@ import operator
 
 from .._answering.table import answers
 from .._C import Tensor
+from .._tensor.refusals import no_pointer
 from .._tensor.sparse_names import layout_name
 from ..autograd import _entry
 from ._kind import ANY
@@ -58,7 +59,7 @@ def numpy(tensor: Tensor, **options):
 
 @answers("tolist", "data_ptr", of=ANY)
 def _no_memory(tensor: Tensor):
-    raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+    raise no_pointer()
 
 
 @answers("storage", "untyped_storage", "is_shared", "share_memory_", of=ANY)

@@ -8,7 +8,7 @@ import hotaru
 
 from ... import _types as types
 from ..._types import SCALAR_TYPES, Known
-from .. import _tuples
+from .._declared import tuples
 from .tokens import Tokens
 
 _PLAIN = {
@@ -90,7 +90,7 @@ def _type_alone(tokens: Tokens) -> types.Type:
             return item()
 
         return types.TupleType(tokens.several(")", field))
-    shown = _tuples.text_of(name)
+    shown = tuples.text_of(name)
     return types.ClassType(name) if shown is None else _NamedTuple(name, shown)
 
 

@@ -14,6 +14,8 @@ _CONSISTENT = {
     "list": "List inputs to traced functions must have consistent element type",
     "dict": "Dictionary inputs to traced functions must have consistent type",
 }
+NO_ELEMENTS = "List trace inputs must have elements"
+NO_ENTRIES = "Dictionary inputs must have entries"
 
 
 class _UnknownError(Exception):
@@ -58,12 +60,12 @@ def _type_of(value) -> str:
         return f"Tuple[{', '.join(map(_type_of, value))}]"
     if isinstance(value, dict):
         if not value:
-            raise _UnknownError("Dictionary inputs must have entries")
+            raise _UnknownError(NO_ENTRIES)
         keys = _common(map(_type_of, value), "dict")
         return f"Dict[{keys}, {_common(map(_type_of, value.values()), 'dict')}]"
     if isinstance(value, list):
         if not value:
-            raise _UnknownError("List trace inputs must have elements")
+            raise _UnknownError(NO_ELEMENTS)
         try:
             kinds = [_type_of(item) for item in value]
         except _UnknownError as reason:

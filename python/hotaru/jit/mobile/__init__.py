@@ -14,7 +14,7 @@ import typing
 import zipfile
 
 from .. import load
-from .._module import existing_file
+from .._files import existing_file
 
 __all__ = ["LiteScriptModule"]
 

@@ -1,0 +1,1 @@
+"""Classes of Python that programs take over: enums, dataclasses, named tuples."""
