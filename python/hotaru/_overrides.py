@@ -8,13 +8,13 @@ are of the subclass; `overrides` has what users of the protocol need.
 from __future__ import annotations
 
 import sys
-import threading
+from _thread import _local  # threading loads what imports do without
 
 from . import _C
 from ._C import Tensor
 from ._own_names import is_own, own_root
 
-_hops = threading.local()
+_hops = _local()
 
 
 def skips_hop() -> bool:

@@ -15,7 +15,6 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/warning.h"
-#include "hotaru/script/types/python_errors.h"
 
 namespace hotaru::python {
 namespace {
@@ -208,7 +207,7 @@ class Indexer {
     const int64_t step = slice_bound(s->step).value_or(1);
     HOTARU_CHECK_AS(IndexError, view_.dim() > 0,
                     "slice() cannot be applied to a 0-dim tensor.");
-    HOTARU_CHECK_AS(ValueError, step != 0, script::kSliceStep);
+    HOTARU_CHECK_AS(ValueError, step != 0, "slice step cannot be zero");
     HOTARU_CHECK_AS(ValueError, step > 0, "step must be greater than zero");
     const auto start = slice_bound(s->start), stop = slice_bound(s->stop);
     if (start || stop || step != 1)

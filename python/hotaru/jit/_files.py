@@ -53,7 +53,7 @@ def save(m, f, _extra_files=None) -> None:
             cannot be written, or the program calls Python.
     """
     native = unwrapped(m)
-    if isinstance(native, _C.ScriptModule):
+    if hasattr(native, "save_file"):
         to_file, to_stream = native.save_file, native.save_stream
     elif isinstance(m, _C.ScriptFunction):
         to_file = functools.partial(_C._save_function_file, m)

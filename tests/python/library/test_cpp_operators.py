@@ -248,7 +248,7 @@ def test_classes(ops):
         counter.nothing  # noqa: B018
     with pytest.raises(TypeError, match="missing the argument 'x'"):
         counter.add(1)
-    with pytest.raises(TypeError):
+    with pytest.raises(RuntimeError, match="but instead found type 'int'"):
         ops.read(3)
     with pytest.raises(RuntimeError, match="does not exist"):
         torch.classes.cpp_case.Nothing()

@@ -325,11 +325,18 @@ def call_traced(function, args: tuple, kwargs: dict):
 
 
 def _holds_stand_in(value) -> bool:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return any(map(_holds_stand_in, value))
-    return isinstance(value, (Traced, TracedInt))
+    waiting, seen = [value], set()  # lists may hold themselves
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            value = list(value.values())
+        if not isinstance(value, (list, tuple)):
+            if isinstance(value, (Traced, TracedInt)):
+                return True
+        elif id(value) not in seen:
+            seen.add(id(value))
+            waiting += value
+    return False
 
 
 def _copied(data, dtype=None, device=None, requires_grad=False, pin_memory=False):
