@@ -53,6 +53,22 @@ int SourceRange::line_number() const {
   return source ? source->line_index(begin) + source->first_line() : 0;
 }
 
+namespace {
+
+/// The place at or before `at` where a character of UTF-8 begins.
+size_t character_at(std::string_view line, size_t at) {
+  at = std::min(at, line.size());
+  while (at > 0 && at < line.size() && (uint8_t(line[at]) & 0xC0) == 0x80) --at;
+  return at;
+}
+
+/// At most `most` bytes from a character's beginning on, in whole characters.
+std::string_view part_of(std::string_view line, size_t from, size_t most) {
+  return line.substr(from, character_at(line, from + most) - from);
+}
+
+}  // namespace
+
 std::string SourceRange::highlight() const {
   if (!source) return "  (generated code)\n";
   const int first = source->line_index(begin);
@@ -64,7 +80,7 @@ std::string SourceRange::highlight() const {
     const std::string_view line = source->line(index);
     if (line.empty() && index + 1 == source->line_count()) return;
     if (!line.empty())
-      out += concat(indent, line.substr(0, kShownBefore + kShownAfter));
+      out += concat(indent, part_of(line, 0, kShownBefore + kShownAfter));
     out += "\n";
   };
   for (int i = std::max(0, first - kContext); i < first; ++i) show(i);
@@ -74,9 +90,9 @@ std::string SourceRange::highlight() const {
     size_t from = std::min(line.find_first_not_of(' '), line.size());
     if (i == first) from = begin - source->line_start(i);
     size_t to = i == last ? end - source->line_start(i) : line.size();
-    const size_t cut =
-        i == first && from > kShownBefore ? from - kShownBefore : 0;
-    line = line.substr(std::min(cut, line.size()), kShownBefore + kShownAfter);
+    const size_t cut = character_at(
+        line, i == first && from > kShownBefore ? from - kShownBefore : 0);
+    line = part_of(line, cut, kShownBefore + kShownAfter);
     from = std::min(from - cut, line.size());
     to = std::clamp(to - cut, from, std::max(line.size(), from));
     if (i == first) to = std::max(to, from + 1);  // the end of a line, too

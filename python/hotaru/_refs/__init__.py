@@ -14,6 +14,7 @@ from .._C import Tensor
 from .._own_names import no_attribute, share_parts
 from .._prims_common.shapes import is_same_shape
 from ..functional import broadcast_shapes
+from . import reductions
 
 share_parts(__package__, hotaru, ("fft", "linalg", "nn", "nn.functional", "special"))
 
@@ -109,6 +110,8 @@ def __getattr__(name: str):
     if name in _REFLECTED:
         operator = getattr(hotaru, _REFLECTED[name])
         return lambda a, b: operator(b, a)
+    if name in reductions.NAMES:
+        return getattr(reductions, name)
     places = (Tensor, hotaru) if name in _METHODS else (hotaru, Tensor)
     if not name.startswith("__"):
         for place in places:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 
 import hotaru._prims as prims
@@ -157,3 +158,18 @@ def test_references_are_the_functions():
     assert b.shape == a.shape == (2, 3)
     with pytest.raises(AttributeError):
         refs.no_such_name  # noqa: B018
+
+
+def test_reductions_tell_their_arguments():
+    x = torch.arange(24.0).reshape(2, 3, 4) - 7
+    for name in ("sum", "prod", "mean"):
+        function = getattr(refs, name)
+        assert "dtype" in inspect.getfullargspec(function).kwonlyargs
+        for dim in (0, -1, (0, 2)):
+            wanted = x.double()
+            for each in sorted((dim,) if isinstance(dim, int) else dim, reverse=True):
+                wanted = getattr(torch, name)(wanted, each)
+            assert torch.allclose(function(x, dim, dtype=torch.float64), wanted)
+    assert "dtype" not in inspect.getfullargspec(refs.amax).kwonlyargs
+    assert torch.equal(refs.var(x, 1, unbiased=False), x.var(1, correction=0))
+    assert refs.prod(x, ()).shape == ()

@@ -144,3 +144,11 @@ def test_what_is_refused():
         scripted("zfill", "i: int")("a", 2**40)
     with pytest.raises(Exception, match="empty separator"):
         scripted("partition", "p: str")("a", "")
+
+
+@pytest.mark.parametrize("before", range(4))
+def test_errors_show_long_lines_in_whole_characters(before):
+    line = f"    {'a' * (before + 1)} = '{'日本é' * 60}'; return unknown\n"
+    with pytest.raises(RuntimeError, match="undefined value unknown") as caught:
+        torch.jit.CompilationUnit(f"def f(x: Tensor):\n{line}")
+    assert "日本" in str(caught.value)
