@@ -29,12 +29,15 @@ Tensor from_number(const Scalar& value, GivenDType dtype, Place device,
                   device, requires_grad);
 }
 
+void check_depth(bool equal) {
+  HOTARU_CHECK_AS(ValueError, equal, "Expected sequences of equal depth");
+}
+
 // Collects the numbers of nested lists in order and the lengths on the way.
 void flatten(const Value& value, size_t depth, Dims& sizes,
              std::vector<Value>& out) {
   if (!value.is_list() && !value.is_tuple()) {
-    HOTARU_CHECK_AS(ValueError, depth == sizes.size(),
-                    "Expected sequences of equal depth");
+    check_depth(depth == sizes.size());
     out.push_back(value);
     return;
   }
@@ -44,8 +47,7 @@ void flatten(const Value& value, size_t depth, Dims& sizes,
   constexpr size_t kMaxDepth = 64;
   HOTARU_CHECK_AS(ValueError, depth < kMaxDepth, "lists nested too deeply");
   if (depth == sizes.size() && out.empty()) sizes.push_back(count);
-  HOTARU_CHECK_AS(ValueError, depth < sizes.size(),
-                  "Expected sequences of equal depth");
+  check_depth(depth < sizes.size());
   HOTARU_CHECK_AS(ValueError, sizes[depth] == count,
                   "Expected sequence of length ", sizes[depth], " at dim ",
                   depth, " (got ", count, ")");

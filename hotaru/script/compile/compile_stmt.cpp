@@ -218,9 +218,7 @@ void FunctionCompiler::unpack(const Expr& target, Var* value) {
     star = i;
   }
   if (wanted == 1 && star == 0) {
-    fail_at(target.range,
-            "A Starred expression may only appear on the lhs within the "
-            "presence of another non-starred expression");
+    fail_at(target.range, kLoneStar);
   }
   std::vector<Var*> items;
   if (value->type->kind == TypeKind::kTuple) {

@@ -12,6 +12,10 @@
 
 namespace hotaru::script {
 
+inline constexpr const char* kLoneStar =
+    "A Starred expression may only appear on the lhs within the presence of "
+    "another non-starred expression";
+
 enum class ExprKind : uint8_t {
   kName,       // text
   kInt,        // text: spelling

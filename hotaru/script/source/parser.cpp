@@ -341,9 +341,7 @@ const Stmt* Parser::while_statement() {
 const Stmt* Parser::for_statement() {
   SourceRange begin = take().range;
   if (at("*")) {
-    fail_at(current_.range,
-            "A Starred expression may only appear on the lhs within the "
-            "presence of another non-starred expression");
+    fail_at(current_.range, kLoneStar);
   }
   const Expr* target = target_list();
   check_target(target);
