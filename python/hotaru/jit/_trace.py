@@ -26,6 +26,7 @@ from ._tracing.check import (
 from ._tracing.given import Given
 from ._tracing.inputs import check_inputs
 from ._tracing.numbers import TracedFloat, TracedInt
+from ._tracing.outplace import OutplaceRecorder
 from ._tracing.told import keep
 from ._tracing.traced import Recorder, TracedTensor
 from ._tracing.warned import TracerWarning
@@ -62,7 +63,9 @@ def trace(
             function's, within `check_tolerance`; differences are warnings.
         check_inputs: for that, tuples of inputs in place of the examples.
         strict: whether to warn of lists among the results and refuse dicts.
-        optimize, _*: accepted and ignored.
+        _force_outplace: whether the program makes new values where the function
+            writes; where other views see a write, there is a warning.
+        optimize, the other _*: accepted and ignored.
 
     Returns:
         A `ScriptFunction` or a `ScriptModule`.
@@ -76,7 +79,9 @@ def trace(
     """
     if not _enabled or isinstance(func, (RecursiveScriptModule, ScriptFunction)):
         return func
-    checks = _Checks(check_trace, check_inputs, check_tolerance, strict)
+    checks = _Checks(
+        check_trace, check_inputs, check_tolerance, strict, _force_outplace
+    )
     owner = getattr(func, "__self__", None)
     if isinstance(owner, Module):
         if func.__name__ != "forward":
@@ -93,7 +98,7 @@ def trace(
     name = name if name.isidentifier() else "traced"
 
     def record(args: tuple, kwargs: dict, strict: bool) -> tuple:
-        recorder = Recorder()
+        recorder = checks.recorder()
         text = _traced_text(recorder, func, name, args, kwargs, [], strict)
         return recorder, text
 
@@ -133,7 +138,9 @@ def trace_module(
         name: (None, given) if example_inputs_is_kwarg else (given, None)
         for name, given in inputs.items()
     }
-    checks = _Checks(check_trace, check_inputs, check_tolerance, strict)
+    checks = _Checks(
+        check_trace, check_inputs, check_tolerance, strict, _force_outplace
+    )
     return _trace_module(mod, examples, checks)
 
 
@@ -142,12 +149,17 @@ _TRACING = threading.RLock()
 
 
 class _Checks(NamedTuple):
-    """Options that say what `trace` was asked to check."""
+    """Options that say how `trace` shall trace and what it checks."""
 
     check_trace: bool
     inputs: list | None
     tolerance: float
     strict: bool
+    outplace: bool = False
+
+    def recorder(self) -> Recorder:
+        """Recorder for one program."""
+        return OutplaceRecorder() if self.outplace else Recorder()
 
     def of(self, method: str) -> _Checks:
         """Checks of one method of several."""
@@ -185,7 +197,7 @@ def _trace_module(
         )
 
     def record(name: str, args: tuple, kwargs: dict, strict: bool) -> tuple:
-        recorder = Recorder()
+        recorder = checks.recorder()
         function = module if name == "forward" else getattr(module, name)
         with _TRACING, _stand_ins(module, recorder):
             text = _traced_text(

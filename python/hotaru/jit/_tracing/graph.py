@@ -42,7 +42,7 @@ def _get_trace_graph(
         args, kwargs: as for `trace`.
         strict: as for `trace`.
         return_inputs: whether to give the flat inputs, state included, too.
-        _force_outplace: accepted and ignored.
+        _force_outplace: as for `trace`.
         _return_inputs_states: must be False.
 
     Returns:
@@ -58,7 +58,12 @@ def _get_trace_graph(
     kwargs = kwargs or {}
     draws = _C.get_rng_state()
     traced = trace(
-        f, args, check_trace=False, strict=strict, example_kwarg_inputs=kwargs or None
+        f,
+        args,
+        check_trace=False,
+        strict=strict,
+        _force_outplace=_force_outplace,
+        example_kwarg_inputs=kwargs or None,
     )
     graph = traced.inlined_graph.copy()
     state = {}

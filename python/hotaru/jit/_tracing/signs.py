@@ -59,13 +59,10 @@ def _operand(number: TracedNumber, value) -> str:
     return f"({number.recorder.text(value)})"
 
 
-def _in_place(function, sign: str):
+def _in_place(function, in_place, sign: str):
     def method(self, other):
         other = self.recorder.stood_in(other)
-        function(self.value, real(other))
-        text = self.recorder.text
-        self.recorder.note(f"{self.name} {sign}= {text(other)}")
-        return self
+        return self.recorder.write(self, sign, function, in_place, other)
 
     return method
 
@@ -115,7 +112,7 @@ def add_operators() -> None:
                 setattr(number, method, made)
         in_place = getattr(operator, f"i{plain}")
         if name != "matmul":
-            setattr(TracedTensor, f"__i{plain}__", _in_place(in_place, sign))
+            setattr(TracedTensor, f"__i{plain}__", _in_place(function, in_place, sign))
     signs = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
     for name, sign in signs.items():
         function = getattr(operator, name)

@@ -132,6 +132,24 @@ class Recorder:
         texts += [f"{name}={self.text(value)}" for name, value in kwargs.items()]
         return self.bind(f"{callee}({', '.join(texts)})", result)
 
+    def born(self, made) -> None:
+        """Learns of a stand-in for a tensor that was made."""
+
+    def write(self, changed, sign: str, function, in_place, other):
+        """Writes down `changed sign= other`."""
+        in_place(changed.value, real(other))
+        self.note(f"{changed.name} {sign}= {self.text(other)}")
+        return changed
+
+    def write_part(self, whole, index, value) -> None:
+        """Writes down `whole[index] = value`."""
+        place, given = whole.value[real(index)], real(value)
+        # Python drops leading dimensions of 1; the operator does not.
+        if isinstance(value, TracedTensor) and given.dim() > place.dim():
+            value = value.view(given.shape[given.dim() - place.dim() :])
+        whole.value[real(index)] = given
+        self.note(f"{whole._at(index)} = {self.text(value)}")
+
     def draw(self, function, args: tuple, kwargs: dict):
         """`call` of a random operator without inputs of the program."""
         if function.__name__.endswith("_") and args:
@@ -397,6 +415,10 @@ class TracedTensor(Traced):
 
     __slots__ = ("__dict__", "__weakref__")
 
+    def __init__(self, recorder: Recorder, name: str, value: _C.Tensor) -> None:
+        super().__init__(recorder, name, value)
+        recorder.born(self)
+
     @property
     def __class__(self):
         return _C.Tensor
@@ -519,13 +541,7 @@ class TracedTensor(Traced):
         return self.recorder.bind(self._at(index), self.value[real(index)])
 
     def __setitem__(self, index, value) -> None:
-        index, value = self.recorder.stood_in((index, value))
-        place, given = self.value[real(index)], real(value)
-        # Python drops leading dimensions of 1; the operator does not.
-        if isinstance(value, TracedTensor) and given.dim() > place.dim():
-            value = value.view(given.shape[given.dim() - place.dim() :])
-        self.value[real(index)] = given
-        self.recorder.note(f"{self._at(index)} = {self.recorder.text(value)}")
+        self.recorder.write_part(self, *self.recorder.stood_in((index, value)))
 
     __hash__ = Traced.__hash__
 
@@ -539,12 +555,17 @@ class _Late(TracedTensor):
         self.recorder = recorder
         self.value = value
         self._known: str | None = None
+        recorder.born(self)
 
     @property
     def name(self) -> str:
         if self._known is None:
             self._write()
         return self._known
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._known = name
 
     def _write(self) -> None:
         """Writes the line, and sets the name."""
