@@ -105,8 +105,10 @@ _TYPES = frozenset(
 _ABOVE = frozenset(
     (
         "Block",
+        "CompilationUnit",
         "FileCheck",
         "Graph",
+        "InferredType",
         "Node",
         "PyTorchFileReader",
         "PyTorchFileWriter",

@@ -36,33 +36,36 @@ class _Type:
 
 
 class InferredType:
-    """The type of a value, or the reason why it has none."""
+    """The type of a value or, as a str, the reason why it has none."""
 
-    def __init__(self, annotation: str | None, reason: str = "") -> None:
-        self._annotation = annotation
-        self._reason = reason
+    def __init__(self, found) -> None:
+        self._found = found
 
     def success(self) -> bool:
-        return self._annotation is not None
+        return not isinstance(self._found, str)
 
-    def type(self) -> _Type:
-        if self._annotation is None:
+    def type(self):
+        """The type; RuntimeError if there is none."""
+        if isinstance(self._found, str):
             raise RuntimeError(
                 "Tried to get the type from an InferredType but the type is "
-                f"null. Reason: {self._reason}"
+                f"null. Reason: {self._found}"
             )
-        return _Type(self._annotation)
+        return self._found
 
     def reason(self) -> str:
-        return self._reason
+        """The reason; RuntimeError if there is a type."""
+        if not isinstance(self._found, str):
+            raise RuntimeError("InferredType.reason: there is a type, and no reason")
+        return self._found
 
 
 def try_infer_type(value) -> InferredType:
     """The type of a value: of numbers, tensors, and containers of them."""
     try:
-        return InferredType(_infer(value))
+        return InferredType(_Type(_infer(value)))
     except _UnknownTypeError as reason:
-        return InferredType(None, str(reason))
+        return InferredType(str(reason))
 
 
 def _infer(value) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from .. import _C
+from .._late import lent
 from ._resolve import Resolver
 from ._scripter import SCRIPTER, Scripter, ScriptFunction
 from ._source import frame_names, left_aligned
@@ -41,7 +42,19 @@ class CompilationUnit:
         `rcb`, if given, says what a name means, or gives None.
         RuntimeError: a function of that name is there already.
         """
-        names = frame_names(sys._getframe(1 + _frames_up), rcb)
+        self._add(lang, frame_names(sys._getframe(1 + _frames_up), rcb))
+
+    def create_function(self, qualified_name: str, graph) -> ScriptFunction:
+        """Adds a function that does what a graph says, and gives it.
+
+        Later changes of the graph are none of the function's. RuntimeError: a
+        function of that name is there already.
+        """
+        name = qualified_name.rpartition(".")[2]
+        self._add(*lent("source_of_graph")(name, graph))
+        return self._functions[name]
+
+    def _add(self, lang: str, names) -> None:
         if isinstance(self._scripter, _Alone):
             try:
                 return self._define(lang, names)

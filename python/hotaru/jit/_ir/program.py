@@ -33,13 +33,20 @@ def create_function_from_graph(qualname: str, graph: Graph):
     from .._compilation_unit import define_text
     from .._scripter import _UNIT
 
-    graph.lint()
-    writer = _Writer()
-    source = writer.function(qualname.rpartition(".")[2], graph)
+    source, names = source_of_graph(qualname.rpartition(".")[2], graph)
     with _UNIT:
-        (function,) = define_text(source, "__torch__", writer.names)
+        (function,) = define_text(source, "__torch__", names)
         function._compile()
     return function
+
+
+def source_of_graph(name: str, graph: Graph) -> tuple[str, dict]:
+    """The source of a function that does what the graph says, and the values of
+    names in it.
+    """
+    graph.lint()
+    writer = _Writer()
+    return writer.function(name, graph), writer.names
 
 
 def _name(value: Value) -> str:
