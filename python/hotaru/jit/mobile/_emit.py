@@ -28,6 +28,21 @@ _INSTRUCTIONS = {
 }
 _VARIADIC = ("prim::Print", "aten::format")
 _ELEMENTS = {"int": 0, "float": 1, "complex": 2, "bool": 3}
+# Numbers of dtypes that methods convert to.
+_DTYPES = {
+    "byte": 0,
+    "char": 1,
+    "short": 2,
+    "int": 3,
+    "long": 4,
+    "half": 5,
+    "float": 6,
+    "double": 7,
+    "cfloat": 9,
+    "cdouble": 10,
+    "bool": 11,
+    "bfloat16": 15,
+}
 _ROW = tuple[str, int, int]
 
 
@@ -160,6 +175,9 @@ class Function:
         if signature.partition("(")[0] in SAME:
             self._loads(step.inputs)
             return
+        if signature.partition("(")[0].endswith(".cast"):
+            self._dtype_cast(step)
+            return
         name, overload = name_of(signature, [v.type() for v in step.inputs])
         if name == "aten::__getitem__" and overload.startswith("Dict"):
             self._loads(step.inputs)
@@ -171,6 +189,15 @@ class Function:
             count = _said(signature, step.inputs)
             self._loads(step.inputs[:count])
             self._call(name, overload, count)
+        if (name, overload) == ("aten::_set_item", "t"):
+            self._put("DROP")  # the list, which is its result there
+
+    def _dtype_cast(self, step: Step) -> None:
+        """The methods `long`, `float` and others: a conversion to that dtype."""
+        self._loads(step.inputs)
+        for value in (_DTYPES[step.kind.partition("::")[2]], False, False):
+            self._put("LOADC", self._constant(value))
+        self._call("aten::to", "prim_dtype", 4)
 
     def _call(self, name: str, overload: str, count: int) -> None:
         row = (name, overload, count)

@@ -226,7 +226,9 @@ class _Frame:
             stack += args[0]
         elif name in LANGUAGE and (plain or base in MIXED):
             result = LANGUAGE[name](*args)
-            if base not in ("_set_item", "Delete", "update"):
+            if name == "aten::_set_item" and overload == "t":
+                stack.append(args[0])
+            elif base not in ("_set_item", "Delete", "update"):
                 stack.append(result)
         elif base in NUMBERS and (plain or base == "__getitem__"):
             stack.append(NUMBERS[base](*args))

@@ -259,3 +259,57 @@ def test_a_class_that_is_no_module_is_refused():
 def test_other_forms_are_refused(name):
     with pytest.raises(NotImplementedError, match=name):
         torch.jit.script(Scaled())._save_for_lite_interpreter("m.ptl", **{name: True})
+
+
+def rows(module) -> tuple[list, list]:
+    """The instructions and the operators of `forward`."""
+    (_, code, _), *_ = mobile._bytecode(written(module))[1]
+    parts = dict(code)
+    return parts["instructions"], parts["operators"]
+
+
+class Items(nn.Module):
+    def forward(self, x: Tensor):
+        numbers = [1, 2]
+        numbers[0] = 5
+        return numbers, x.long(), complex(len(numbers), 2.5)
+
+
+def test_results_there_that_graphs_here_do_not_have_are_dropped():
+    instructions, operators = rows(Items())
+    assert ("aten::to", "prim_dtype", 4) in operators
+    assert ("aten::Complex", "int_float", 2) in operators
+    place = operators.index(("aten::_set_item", "t", 3))
+    at = instructions.index(("OP", place, 0))
+    assert instructions[at + 1][0] == "DROP"
+
+
+class LastPair(nn.Module):
+    def forward(self, counts: dict[str, int]):
+        return counts.popitem()
+
+
+class OfPairs(nn.Module):
+    def forward(self, pairs: list[tuple[str, int]]):
+        return dict(pairs)
+
+
+class Mixed(nn.Module):
+    def forward(self, x: Tensor):
+        return torch.tensor([1.5, 2])
+
+
+class Greatest(nn.Module):
+    def forward(self, texts: list[str]):
+        return max(texts)
+
+
+class Found(nn.Module):
+    def forward(self, given: list[bool]):
+        return True in given
+
+
+@pytest.mark.parametrize("kind", [LastPair, OfPairs, Mixed, Greatest, Found])
+def test_programs_that_mean_something_else_there_are_refused(kind):
+    with pytest.raises(NotImplementedError, match="has no instruction in PyTorch's"):
+        written(kind())
