@@ -73,6 +73,11 @@ _THERE = {
     "aten::__contains__": (
         "int_list float_list str_list str int bool float complex Tensor"
     ),
+    "aten::div": "- Tensor Scalar Tensor_mode Scalar_mode int complex float",
+    "aten::pow": (
+        "Tensor_Tensor Tensor_Scalar Scalar int complex float int_float float_int "
+        "float_complex complex_float Scalar_Scalar int_to_int"
+    ),
     "aten::count": "- int float bool Tensor str",
     "aten::index": (
         "Tensor Tensor_hacked_twin str list_int list_float list_bool list_Tensor "

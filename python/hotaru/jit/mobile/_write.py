@@ -208,7 +208,17 @@ class Archive:
                 self._tuples[whole] = f"{whole}[NamedTuple, [{fields}]]"
 
     def slot(self, owner: str, name: str) -> int:
-        """The place of an attribute among those of a class."""
+        """The place of an attribute among those of a class.
+
+        NotImplementedError: the archive does not tell, as the class saves a state
+        of its own.
+        """
+        if name not in self._orders.get(owner, ()):
+            raise NotImplementedError(
+                f"_save_for_lite_interpreter: '{owner}' has '__getstate__', so that "
+                f"the place of '{name}' is not in the archive; write the class "
+                "without it, or save it with torch.jit.save"
+            )
         return self._orders[owner].index(name)
 
     def type_text(self, type) -> str:

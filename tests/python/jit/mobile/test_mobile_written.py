@@ -313,3 +313,41 @@ class Found(nn.Module):
 def test_programs_that_mean_something_else_there_are_refused(kind):
     with pytest.raises(NotImplementedError, match="has no instruction in PyTorch's"):
         written(kind())
+
+
+class Kept(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = 1
+
+    @torch.jit.export
+    def __getstate__(self):
+        return (self.count, self.training)
+
+    @torch.jit.export
+    def __setstate__(self, state: tuple[int, bool]):
+        self.count, self.training = state
+
+    def forward(self) -> int:
+        return self.count
+
+
+def test_classes_that_save_their_own_state_are_refused():
+    with pytest.raises(NotImplementedError, match="has '__getstate__'"):
+        written(Kept())
+
+
+class Halved(nn.Module):
+    def forward(self, z: complex, n: int):
+        return z / n
+
+
+class Power(nn.Module):
+    def forward(self, z: complex, n: int):
+        return z**n
+
+
+@pytest.mark.parametrize("kind", [Halved, Power])
+def test_forms_of_complex_numbers_that_are_not_there_are_refused(kind):
+    with pytest.raises(NotImplementedError, match="complex_int' has no instruction"):
+        written(kind())
