@@ -21,6 +21,7 @@ from ._emit import Function
 
 VERSION = 8
 _HEAD = re.compile(r"^class (\w+)\((\w+)\):$(.*?)(?=^class |\Z)", re.M | re.S)
+_CLASS = re.compile(r"^class (\w+)\(", re.M)
 _FIELD = re.compile(r"^  (\w+) : (.+?)$", re.M)
 
 
@@ -201,6 +202,10 @@ class Archive:
 
     def _classes(self, name: str, text: str) -> None:
         module = name[len(f"{self.root}/code/") : -len(".py")].replace("/", ".")
+        parts = _CLASS.split(text)
+        for label, body in zip(parts[1::2], parts[2::2]):
+            if "\n  def __getstate__(" in body:
+                self._orders.pop(f"{module}.{label}", None)
         for label, base, rest in _HEAD.findall(text):
             if base == "NamedTuple":
                 fields = ",".join(f"[{n}, {t}]" for n, t in _FIELD.findall(rest))

@@ -332,9 +332,29 @@ class Kept(nn.Module):
         return self.count
 
 
-def test_classes_that_save_their_own_state_are_refused():
+class KeptByName(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = 1
+        self.other = 2
+
+    @torch.jit.export
+    def __getstate__(self):
+        return {"other": self.other, "count": self.count}
+
+    @torch.jit.export
+    def __setstate__(self, state: dict[str, int]):
+        self.count, self.other = state["count"], state["other"]
+        self.training = False
+
+    def forward(self) -> int:
+        return self.count
+
+
+@pytest.mark.parametrize("kind", [Kept, KeptByName])
+def test_classes_that_save_their_own_state_are_refused(kind):
     with pytest.raises(NotImplementedError, match="has '__getstate__'"):
-        written(Kept())
+        written(kind())
 
 
 class Halved(nn.Module):
