@@ -94,10 +94,8 @@ size_t append_escape(std::string& out, std::string_view text, size_t i,
   }
   if (read_digits(text, i + 2, 16, wanted, &code) != wanted || code > 0x10FFFF)
     fail_at(range, "malformed \\", c, " escape in a string literal");
-  if (c == 'x')
-    out.push_back(char(code));
-  else
-    append_utf8(out, code);
+  // Archives have the bytes of characters in octal; \x is Python's character.
+  append_utf8(out, code);
   return i + 1 + wanted;
 }
 

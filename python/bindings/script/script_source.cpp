@@ -322,6 +322,12 @@ nb::object to_python_typed(const Value& value, script::TypePtr type) {
     return value.is_none() ? nb::none() : to_python_typed(value, type->item());
   if (type->kind == script::TypeKind::kList && value.is_list())
     return typed_items(value.as_list().items, type);
+  if (type->kind == script::TypeKind::kDict && value.is_dict()) {
+    nb::dict out;
+    for (const auto& [key, item] : value.as_dict().items)
+      out[nb::steal(to_python(key))] = to_python_typed(item, type->items[1]);
+    return out;
+  }
   if (type->kind != script::TypeKind::kTuple || !value.is_tuple())
     return nb::steal(to_python(value));
   const nb::tuple items(typed_items(value.as_tuple().items, type));

@@ -1,5 +1,7 @@
 """`torch.nn.modules.utils` in compiled code and outside it."""
 
+from typing import NamedTuple
+
 import pytest
 from hotaru.nn.modules import utils
 from hotaru.nn.modules.utils import (
@@ -71,3 +73,23 @@ def test_the_rest_of_the_module():
     assert utils._ntuple(2, "two").__name__ == "two"
     assert utils._ntuple(2)([1, 2, 3]) == (1, 2, 3)
     assert utils._reverse_repeat_tuple((1, 2), 2) == (2, 2, 1, 1)
+
+
+class Numbered(NamedTuple):
+    a: int
+
+
+def test_values_of_dicts_keep_their_names():
+    def f(n: int):
+        table: dict[str, Numbered] = {"k": Numbered(n)}
+        return table, [table]
+
+    found, (inner,) = torch.jit.script(f)(3)
+    assert found["k"].a == 3
+    assert inner["k"] == Numbered(3)
+    assert type(inner["k"]) is type(found["k"])
+
+
+def test_characters_by_their_numbers():
+    f = torch.jit.CompilationUnit(r"def f():" "\n" r'    return "\xe9\u00e9"').f
+    assert f() == "\xe9\u00e9"
