@@ -570,8 +570,8 @@ Var* FunctionCompiler::builtin(std::string_view name,
     });
   std::string reasons;
   bool single = overloads.size() == 1;
-  // Of numbers the language's own operators, with conversions of any kind,
-  // come before those of tensors.
+  // The language's own operators, with conversions of any kind, come before
+  // those of tensors where only numbers are given.
   auto attempt = [&](Convert convert, bool own, bool others) -> Var* {
     for (const Operator* op : overloads) {
       const bool native = std::ranges::find(registered, op) != registered.end();

@@ -41,7 +41,6 @@ void FunctionCompiler::check_has_attributes(const Var* object,
   fail_at(range,
           "hasattr's first argument must be an object or NamedTuple, got ",
           type.annotation(), " instead");
-
 }
 
 // einsum(x, [0, 1], y, [1, 2], [0, 2]): the lists as an equation.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hotaru
 
 from .._C import Tensor
-from .._prims_common.shapes import canonicalize_dims
+from .._prims_common.shapes import canonicalize_dims, set_correction
 
 NAMES = frozenset(("all", "amax", "amin", "any", "count_nonzero"))
 NAMES |= {"mean", "prod", "std", "sum", "var"}
@@ -73,7 +73,7 @@ def std(
     a: Tensor, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None
 ) -> Tensor:
     """The standard deviation over dimensions; `unbiased` is a correction of 1."""
-    chosen = _correction(unbiased, correction)
+    chosen = set_correction(unbiased, correction)
     return hotaru.std(a, dim, correction=chosen, keepdim=keepdim, out=out)
 
 
@@ -81,13 +81,5 @@ def var(
     a: Tensor, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None
 ) -> Tensor:
     """The variance over dimensions; `unbiased` is a correction of 1."""
-    chosen = _correction(unbiased, correction)
+    chosen = set_correction(unbiased, correction)
     return hotaru.var(a, dim, correction=chosen, keepdim=keepdim, out=out)
-
-
-def _correction(unbiased, correction):
-    if unbiased is not None and correction is not None:
-        raise RuntimeError("cannot specify both correction and unbiased arguments")
-    if correction is not None:
-        return correction
-    return 1 if unbiased is None else int(unbiased)
