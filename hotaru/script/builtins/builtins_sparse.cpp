@@ -83,6 +83,15 @@ void add_conversions(BuiltinTable& table) {
       });
 }
 
+Value make(const char* name, ForeignArguments arguments, Value dtype,
+           Value layout, Value device, Value pin) {
+  arguments.insert(arguments.end(), {{"dtype", dtype},
+                                     {"layout", layout},
+                                     {"device", device},
+                                     {"pin_memory", pin}});
+  return call_foreign(name, arguments);
+}
+
 void add_makers(BuiltinTable& table) {
   const std::string options =
       concat(kSparseOptions, ", bool? is_coalesced=None");
@@ -92,37 +101,28 @@ void add_makers(BuiltinTable& table) {
              options, ") -> Tensor"),
       +[](Value indices, Value values, Value size, Value dtype, Value layout,
           Value device, Value pin, Value coalesced) {
-        return call_foreign("sparse_coo_tensor", {{"", indices},
-                                                  {"", values},
-                                                  {"", size},
-                                                  {"dtype", dtype},
-                                                  {"layout", layout},
-                                                  {"device", device},
-                                                  {"pin_memory", pin},
-                                                  {"is_coalesced", coalesced}});
+        return make("sparse_coo_tensor",
+                    {{"", indices},
+                     {"", values},
+                     {"", size},
+                     {"is_coalesced", coalesced}},
+                    dtype, layout, device, pin);
       });
   table.add(
       concat("sparse_coo_tensor.indices(Tensor indices, Tensor values, ",
              options, ") -> Tensor"),
       +[](Value indices, Value values, Value dtype, Value layout, Value device,
           Value pin, Value coalesced) {
-        return call_foreign("sparse_coo_tensor", {{"", indices},
-                                                  {"", values},
-                                                  {"dtype", dtype},
-                                                  {"layout", layout},
-                                                  {"device", device},
-                                                  {"pin_memory", pin},
-                                                  {"is_coalesced", coalesced}});
+        return make("sparse_coo_tensor",
+                    {{"", indices}, {"", values}, {"is_coalesced", coalesced}},
+                    dtype, layout, device, pin);
       });
   table.add(
       concat("sparse_coo_tensor.size(int[] size, ", kSparseOptions,
              ") -> Tensor"),
       +[](Value size, Value dtype, Value layout, Value device, Value pin) {
-        return call_foreign("sparse_coo_tensor", {{"", size},
-                                                  {"dtype", dtype},
-                                                  {"layout", layout},
-                                                  {"device", device},
-                                                  {"pin_memory", pin}});
+        return make("sparse_coo_tensor", {{"", size}}, dtype, layout, device,
+                    pin);
       });
   table.add(
       concat("sparse_csr_tensor.crow_col_value_size(Tensor crow_indices, "
@@ -130,14 +130,9 @@ void add_makers(BuiltinTable& table) {
              kSparseOptions, ") -> Tensor"),
       +[](Value rows, Value columns, Value values, Value size, Value dtype,
           Value layout, Value device, Value pin) {
-        return call_foreign("sparse_csr_tensor", {{"", rows},
-                                                  {"", columns},
-                                                  {"", values},
-                                                  {"", size},
-                                                  {"dtype", dtype},
-                                                  {"layout", layout},
-                                                  {"device", device},
-                                                  {"pin_memory", pin}});
+        return make("sparse_csr_tensor",
+                    {{"", rows}, {"", columns}, {"", values}, {"", size}},
+                    dtype, layout, device, pin);
       });
   table.add(
       concat("sparse_csr_tensor.crow_col_value(Tensor crow_indices, Tensor "
@@ -145,13 +140,9 @@ void add_makers(BuiltinTable& table) {
              kSparseOptions, ") -> Tensor"),
       +[](Value rows, Value columns, Value values, Value dtype, Value layout,
           Value device, Value pin) {
-        return call_foreign("sparse_csr_tensor", {{"", rows},
-                                                  {"", columns},
-                                                  {"", values},
-                                                  {"dtype", dtype},
-                                                  {"layout", layout},
-                                                  {"device", device},
-                                                  {"pin_memory", pin}});
+        return make("sparse_csr_tensor",
+                    {{"", rows}, {"", columns}, {"", values}}, dtype, layout,
+                    device, pin);
       });
 }
 

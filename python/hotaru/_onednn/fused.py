@@ -102,40 +102,11 @@ def _convolution_binary(
     return _like(X, _unary(made, unary_attr or "", unary_scalars, unary_algorithm))
 
 
-def _convolution_added(
-    other,
-    X,
-    W,
-    B,
-    padding,
-    stride,
-    dilation,
-    groups,
-    binary_attr,
-    alpha,
-    unary_attr,
-    unary_scalars,
-    unary_algorithm,
-):
-    if binary_attr != "add":
+def _convolution_added(other, X, W, B, *options):
+    # Four options of the convolution, then the operator's name.
+    if options[4] != "add":
         raise RuntimeError("_convolution_pointwise_: only add is done in place")
-    return other.copy_(
-        _convolution_binary(
-            X,
-            other,
-            W,
-            B,
-            padding,
-            stride,
-            dilation,
-            groups,
-            binary_attr,
-            alpha,
-            unary_attr,
-            unary_scalars,
-            unary_algorithm,
-        )
-    )
+    return other.copy_(_convolution_binary(X, other, W, B, *options))
 
 
 def _convolution_transpose_pointwise(
