@@ -189,7 +189,7 @@ TEST(Compiler, RefusalsNameTheReason) {
        "Variable 'x' previously had type Tensor"},
       {"def f():\n  break\n", "outside loop"},
       {"def f(x: Tuple[int, int], i: int):\n  return x[i]\n",
-       "must be known while compiling"},
+       "with a non-integer literal"},
       {"def f(x: int) -> int:\n  if x > 0:\n    return x\n",
        "does not return along all paths"},
       {"def f(x: List[int]):\n  return g(x)\n", "undefined value g"},

@@ -138,7 +138,7 @@ TEST_P(Script, EnumMembersOutliveTheirProgram) {
   EXPECT_FALSE(same_member(again.attribute("color"),
                            again.attribute("palette").as_list().items[0]));
   EXPECT_EQ(again.call("assigned", {}).as_string(), "BLUE GREEN");
-  EXPECT_THROW(again.set_attribute("color", Value(2)), TypeError);
+  EXPECT_THROW(again.set_attribute("color", Value(2)), Error);
 }
 
 TEST_P(Script, ModulesOfOneInterfaceCanBeSwapped) {
@@ -148,7 +148,7 @@ TEST_P(Script, ModulesOfOneInterfaceCanBeSwapped) {
   one.set_attribute("scale", Value(learned.object()));
   Value result = one({filled(3)});
   EXPECT_EQ(contiguous(result.as_tensor()).data<float>()[0], 3);
-  EXPECT_THROW(one.set_attribute("scale", Value(one.object())), TypeError);
+  EXPECT_THROW(one.set_attribute("scale", Value(one.object())), Error);
 }
 
 TEST_P(Script, NetworksGiveWhatPyTorchGave) {
@@ -233,7 +233,7 @@ TEST(ScriptModule, AttributesKeepTheirTypes) {
   EXPECT_EQ(language.attribute("state").as_int(), 5);
   language.set_attribute("threshold", Value(1));  // int becomes float
   EXPECT_EQ(language.attribute("threshold").as_double(), 1.0);
-  EXPECT_THROW(language.set_attribute("state", Value("x")), TypeError);
+  EXPECT_THROW(language.set_attribute("state", Value("x")), Error);
   EXPECT_THROW(language.set_attribute("nothing", Value(1)), Error);
   EXPECT_THROW(language.attribute("nothing"), Error);
 }
