@@ -45,7 +45,7 @@ class Module {
   /// An attribute or constant. Throws Error when there is none.
   Value attribute(std::string_view name) const;
   bool has_attribute(std::string_view name) const;
-  /// Throws Error for unknown attributes, TypeError for the wrong type.
+  /// Throws Error for unknown attributes and for the wrong type.
   void set_attribute(std::string_view name, Value value) const;
 
   /// Names with dots and values, depth first, in the order of definition.
