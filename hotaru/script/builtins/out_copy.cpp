@@ -31,7 +31,7 @@ const Operator& out_copy(const Operator& op) {
   return copies.of
       .try_emplace(
           &op, copy->text().data(),
-          reinterpret_cast<GenericFunction>(reinterpret_cast<uintptr_t>(&op)),
+          reinterpret_cast<GenericFunction>(const_cast<Operator*>(&op)),
           &invoke_copy)
       .first->second;
 }
