@@ -129,15 +129,14 @@ class Program:
         """Marks steps whose one output is taken once, next to where it is made, in
         the order in which an expression computes its operands.
         """
-        at = self._scan(body, body.results, len(body.steps))
+        self._scan(body, body.results, len(body.steps))
         for i in range(len(body.steps) - 1, -1, -1):
             step = body.steps[i]
             if step in self.inline:
                 continue
             for inner in step.bodies:
                 self._find_inline(inner)
-            at = self._scan(body, step.inputs, i)
-        del at
+            self._scan(body, step.inputs, i)
 
     def _scan(self, body: Body, values: list[Value], before: int) -> int:
         """The place of the step that the operands' first one may still take in."""
