@@ -1,7 +1,7 @@
 """Chosen tests of one file under pytest: what came of each, a line at once.
 
     child.py FILE OUT --limit SECONDS (--choose SEED COUNT | --names NAMES)
-                      [--pytest ARGUMENT ...]
+                      [--named PATTERN] [--pytest ARGUMENT ...]
 
 Its lines are JSON: {"chosen": [name ...]}, {"begin": name}, {"test": name,
 "outcome": ..., "seconds": ..., "error": ..., "trace": ...} and, where the file
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import signal
 import sys
 import time
@@ -77,7 +78,12 @@ class Recorder:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config, items):
         """Keeps the tests that are asked for, in their order."""
-        found = {item.nodeid: item for item in items}
+        named = re.compile(self.options.named)
+        found = {
+            item.nodeid: item
+            for item in items
+            if named.search(item.nodeid.partition("::")[2])
+        }
         if self.options.names:
             names = Path(self.options.names).read_text(encoding="utf-8")
             kept = set(names.splitlines())
@@ -138,6 +144,7 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--choose", nargs=2)
     parser.add_argument("--names")
+    parser.add_argument("--named", default="")
     parser.add_argument("--pytest", action="append", default=[])
     options = parser.parse_args()
     # The library is the installed one, not a module beside this file.

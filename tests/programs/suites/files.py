@@ -24,6 +24,7 @@ class Side:
     env: dict
     limit: float  # seconds of one test
     arguments: tuple[str, ...] = ()  # of pytest
+    named: str = ""  # pattern that a test's name has
 
 
 @dataclass
@@ -89,7 +90,7 @@ def _once(side: Side, folder: Path, file: str, how: list, run: Run) -> list:
             names.write_text("\n".join(how[0]), encoding="utf-8")
             how = ["--names", str(names)]
         command = [side.python, str(CHILD), file, str(out), *how]
-        command += ["--limit", str(side.limit)]
+        command += ["--limit", str(side.limit), f"--named={side.named}"]
         command += [f"--pytest={argument}" for argument in side.arguments]
         with open(err, "w", encoding="utf-8") as sink:
             child = subprocess.Popen(

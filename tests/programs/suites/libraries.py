@@ -18,6 +18,9 @@ class Library:
     left_out: dict = field(default_factory=dict)  # pattern of files: reason
     checkout: str = ""  # the folder below --sources, if not named as it is
     installed: bool = False  # the tests are part of the installed package
+    # Pattern that the name of a test that counts has. `-k` asks the folders above
+    # the file, too, of which one is called after PyTorch.
+    named: str = ""
     mention: str = ""  # a regular expression; files without it are left out
     arguments: tuple[str, ...] = ()  # of pytest, beside those of child.py
 
@@ -155,6 +158,7 @@ LIBRARIES = [
         installed=True,
         mention=r"\bxp\b",
         arguments=("-ktorch",),
+        named="torch",
     ),
     Library(
         "scikit-learn",
@@ -164,5 +168,6 @@ LIBRARIES = [
         installed=True,
         mention="torch|yield_namespace_device",
         arguments=("-ktorch and not cuda and not mps and not xpu",),
+        named="torch",
     ),
 ]

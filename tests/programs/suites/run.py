@@ -72,7 +72,8 @@ def sample(library: Library, folder: Path, options) -> dict:
     if path.exists():
         return json.loads(path.read_text(encoding="utf-8"))
     env = environment(library, folder, options, False)
-    side = files.Side(options.oracle, env, options.limit, library.arguments)
+    limit = options.limit
+    side = files.Side(options.oracle, env, limit, library.arguments, library.named)
     found = sources.files_of(library, folder)
     each = max(3, -(-options.tests // len(found)))
     seconds, count, kept = 60 * options.share, 0, {}
@@ -102,7 +103,8 @@ def judge(library: Library, options) -> dict:
         return {**row, "note": "no sources of its tests (--sources)"}
     want = sample(library, folder, options)
     env = environment(library, folder, options, True)
-    side = files.Side(options.subject, env, 3 * options.limit, library.arguments)
+    limit = 3 * options.limit
+    side = files.Side(options.subject, env, limit, library.arguments, library.named)
     folder = sources.root(library, folder, options.subject)
     told = {}
     for file, kept in want["files"].items():
