@@ -306,6 +306,15 @@ class Aliases:
                     self._join(self._content(value), self._outside)
 
 
+def quiet_values(graph):
+    """Tells of a value of the graph whether nothing writes what it may share."""
+    aliases = Aliases(graph)
+    changed = {
+        aliases.of(value) for node in graph._all_nodes() for value in written(node)
+    }
+    return lambda value: aliases.of(value) not in changed
+
+
 class AliasDb:
     """Questions about which values of a graph may share memory."""
 

@@ -4,7 +4,7 @@ that have one side in common.
 
 from __future__ import annotations
 
-from .._ir.aliases import Aliases, written
+from .._ir.aliases import quiet_values
 from .._ir.nodes import Node
 from .._ir.values import Value
 from .clean import unneeded
@@ -33,11 +33,7 @@ def batched_mm(graph) -> bool:
 class _Batches:
     def __init__(self, graph) -> None:
         self._graph = graph
-        aliases = Aliases(graph)
-        changed = {
-            aliases.of(value) for node in graph._all_nodes() for value in written(node)
-        }
-        self._is_quiet = lambda value: aliases.of(value) not in changed
+        self._is_quiet = quiet_values(graph)
 
     def _is_product(self, node: Node) -> bool:
         if node.kind() != "aten::mm" or len(node._inputs) != 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._ir.aliases import Aliases, written
+from .._ir.aliases import quiet_values
 from .rewriting import constant_before, replace
 
 _KEYS = (bool, int, float, str)
@@ -13,11 +13,7 @@ class Idioms:
 
     def __init__(self, graph) -> None:
         self._graph = graph
-        aliases = Aliases(graph)
-        changed = {
-            aliases.of(value) for node in graph._all_nodes() for value in written(node)
-        }
-        self._is_quiet = lambda value: aliases.of(value) not in changed
+        self._is_quiet = quiet_values(graph)
 
     def run(self) -> bool:
         changed = False
