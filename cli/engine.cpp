@@ -17,19 +17,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// lib/python3*/site-packages/onnxruntime/capi/libonnxruntime.so* of the
-/// environment whose bin/ the command lies in; the last by name.
+/// The last by name of libonnxruntime.so* in a folder of packages, or `found`.
+fs::path library_in(const fs::path& packages, fs::path found) {
+  std::error_code none;
+  const fs::path folder = packages / "onnxruntime" / "capi";
+  for (const auto& file : fs::directory_iterator(folder, none))
+    if (file.path().filename().string().starts_with("libonnxruntime.so"))
+      found = std::max(found, file.path());
+  return found;
+}
+
+/// ONNX Runtime's library of the environment that the command lies in: in bin/,
+/// or in the bin/ of a package, as wheels have it.
 fs::path library_beside(const fs::path& command) {
   std::error_code none;
-  fs::path found;
-  for (const auto& python :
-       fs::directory_iterator(command.parent_path() / ".." / "lib", none)) {
-    const fs::path folder =
-        python.path() / "site-packages" / "onnxruntime" / "capi";
-    for (const auto& file : fs::directory_iterator(folder, none))
-      if (file.path().filename().string().starts_with("libonnxruntime.so"))
-        found = std::max(found, file.path());
-  }
+  const fs::path folder = command.parent_path();
+  fs::path found = library_in(folder / ".." / "..", {});
+  for (const auto& python : fs::directory_iterator(folder / ".." / "lib", none))
+    found = library_in(python.path() / "site-packages", found);
   return found;
 }
 

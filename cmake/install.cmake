@@ -34,14 +34,19 @@ if(HOTARU_SOFT_GPU)
   list(APPEND HOTARU_LOADED hotaru_softgpu)
 endif()
 
-target_compile_features(hotaru PUBLIC cxx_std_20)
+if(NOT HOTARU_FROM)
+  target_compile_features(hotaru PUBLIC cxx_std_20)
+endif()
 
 if(SKBUILD)
-  install(TARGETS hotaru COMPONENT python
-    LIBRARY DESTINATION hotaru NAMELINK_SKIP)
-  install(TARGETS _C ${HOTARU_LOADED} COMPONENT python
-    LIBRARY DESTINATION hotaru)
-  set_target_properties(_C PROPERTIES INSTALL_RPATH "$ORIGIN")
+  if(NOT HOTARU_FROM)
+    install(TARGETS hotaru ${HOTARU_LOADED} COMPONENT python
+      LIBRARY DESTINATION hotaru NAMELINK_SKIP)
+  endif()
+  if(TARGET _C)
+    install(TARGETS _C COMPONENT python LIBRARY DESTINATION hotaru)
+    set_target_properties(_C PROPERTIES INSTALL_RPATH "$ORIGIN")
+  endif()
   if(TARGET hotaru_torch)
     install(TARGETS hotaru_torch COMPONENT python
       LIBRARY DESTINATION hotaru NAMELINK_SKIP)
@@ -53,19 +58,10 @@ if(SKBUILD)
       COMPONENT python DESTINATION hotaru)
   endif()
   if(TARGET hotaru-cli)
-    # From bin/ to the package's folder, wherever pip's scheme puts it; the
-    # first is that of `pip install --target`.
-    find_package(Python REQUIRED COMPONENTS Interpreter)
-    set(python_dir python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR})
-    set(rpaths "$ORIGIN/../hotaru")
-    foreach(lib lib lib64)
-      foreach(packages site-packages dist-packages)
-        list(APPEND rpaths "$ORIGIN/../${lib}/${python_dir}/${packages}/hotaru")
-      endforeach()
-    endforeach()
-    set_target_properties(hotaru-cli PROPERTIES INSTALL_RPATH "${rpaths}")
-    install(TARGETS hotaru-cli COMPONENT cli
-      RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR})
+    set_target_properties(hotaru-cli PROPERTIES INSTALL_RPATH "$ORIGIN/..")
+    install(TARGETS hotaru-cli COMPONENT cli RUNTIME DESTINATION hotaru/bin)
+    install(PROGRAMS ${CMAKE_CURRENT_LIST_DIR}/wheel_command.sh COMPONENT cli
+      DESTINATION ${SKBUILD_SCRIPTS_DIR} RENAME hotaru)
   endif()
   return()
 endif()

@@ -1,0 +1,164 @@
+"""Platforms that wheels are made for, and how their binaries are compiled."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import link_root
+from debian import Release
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).parent
+
+#: The Pythons that a wheel is made for, and Debian's releases with their headers.
+#: The first one's wheel is the pattern of all others.
+PYTHONS = {"3.11": "bookworm", "3.13": "trixie", "3.14": "sid", "3.15": "sid"}
+
+#: Switches of every build: wheels hold the library, the extension and the command.
+SWITCHES = (
+    *("-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DHOTARU_SIMD=all"),
+    *("-DHOTARU_CUDA=OFF", "-DHOTARU_SOFT_GPU=OFF", "-DHOTARU_LIBTORCH=OFF"),
+    *("-DSKBUILD=ON", "-DSKBUILD_SCRIPTS_DIR=bin"),
+)
+
+#: Headers that have no machine code of their own, so that this machine's serve.
+HEADERS = ("hwy", "rapidjson", "protozero", "nlohmann", "CLI", "zlib.h", "zconf.h")
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A machine and a C library; `name` is what the command line says."""
+
+    name: str
+    machine: str
+    debian: str
+    tag: str
+    toolchain: str
+
+    def folder(self, part: str) -> Path:
+        """A build's folder, beside build/: so the compiler's cache, which goes by
+        paths from there, has what `./dev build --every-target` compiled.
+        """
+        return ROOT / f"build-{self.name}-{part}"
+
+    @property
+    def link_root(self) -> Path:
+        """The folder that its binaries are linked against."""
+        return self.folder("root")
+
+    @property
+    def is_native(self) -> bool:
+        """Tells whether what is built runs here."""
+        return self.machine == os.uname().machine and "manylinux" in self.tag
+
+    def arguments(self) -> list[str]:
+        """CMake's arguments of any build for this platform."""
+        units = os.environ.get("UNITS", "ON")
+        return [
+            *SWITCHES,
+            f"-DHOTARU_UNITS={units}",
+            f"-DCMAKE_TOOLCHAIN_FILE={HERE / self.toolchain}",
+            f"-DHOTARU_MACHINE={self.machine}",
+            f"-DHOTARU_LINK_ROOT={self.link_root}",
+        ]
+
+
+PLATFORMS = {
+    platform.name: platform
+    for platform in (
+        Platform(
+            *("manylinux-x86_64", "x86_64", "amd64"),
+            *("manylinux_2_28_x86_64", "manylinux.cmake"),
+        ),
+        Platform(
+            *("manylinux-aarch64", "aarch64", "arm64"),
+            *("manylinux_2_28_aarch64", "manylinux.cmake"),
+        ),
+        Platform(
+            *("musllinux-x86_64", "x86_64", "amd64"),
+            *("musllinux_1_2_x86_64", "musllinux.cmake"),
+        ),
+    )
+}
+
+
+def run(*command, **options) -> None:
+    """Runs a command that must succeed."""
+    subprocess.run([str(word) for word in command], check=True, **options)
+
+
+def cmake(folder: Path, *arguments: str, targets: tuple[str, ...]) -> None:
+    """Configures a build folder, and compiles targets of it."""
+    jobs = os.environ.get("JOBS", str(os.cpu_count()))
+    run("cmake", "-S", ROOT, "-B", folder, *arguments, stdout=subprocess.DEVNULL)
+    run("cmake", "--build", folder, "--parallel", jobs, "--target", *targets)
+
+
+def packages(platform: Platform, suite: str, machine: str = "") -> Release:
+    """Debian's packages for this platform, kept beside the builds."""
+    folder = ROOT / "build-debian"
+    folder.mkdir(parents=True, exist_ok=True)
+    return Release(suite, machine or platform.debian, folder)
+
+
+def make_link_root(platform: Platform) -> None:
+    """Makes what the platform's binaries are compiled and linked against."""
+    root = platform.link_root
+    include = root / "include"
+    include.mkdir(parents=True, exist_ok=True)
+    for name in HEADERS:
+        (include / name).unlink(missing_ok=True)
+        (include / name).symlink_to(Path("/usr/include") / name)
+    if (root / "libz.a").exists():
+        return
+    compiler = "g++" if platform.is_native else f"{platform.machine}-linux-gnu-g++"
+    link_root.make(platform.machine, root, compiler=compiler)
+    zlib = packages(platform, "bookworm").unpack("zlib1g-dev")
+    (archive,) = zlib.glob("usr/lib/*/libz.a")
+    shutil.copyfile(archive, root / "libz.a")
+
+
+def python_headers(platform: Platform, python: str) -> Path:
+    """The headers of a Python, from Debian's package."""
+    package = f"libpython{python}-dev"
+    found = packages(platform, PYTHONS[python]).unpack(package) / "usr/include"
+    headers = found / f"python{python}"
+    # In place of the one that asks which machine it is.
+    (configured,) = found.glob(f"*-linux-gnu/python{python}/pyconfig.h")
+    shutil.copyfile(configured, headers / "pyconfig.h")
+    return headers
+
+
+def build_library(platform: Platform) -> Path:
+    """Compiles the library and the command; returns the build's folder."""
+    make_link_root(platform)
+    folder = platform.folder("library")
+    cmake(
+        *(folder, *platform.arguments(), "-DHOTARU_PYTHON=OFF"),
+        targets=("hotaru", "hotaru-cli"),
+    )
+    return folder
+
+
+def build_extension(platform: Platform, python: str) -> Path:
+    """Compiles the extension for one Python; returns its path."""
+    folder = platform.folder(f"python{python}")
+    cmake(
+        *(folder, *platform.arguments(), "-DHOTARU_CLI=OFF"),
+        f"-DHOTARU_FROM={platform.folder('library')}",
+        f"-DHOTARU_PYTHON_HEADERS={python_headers(platform, python)}",
+        f"-DPython_EXECUTABLE={sys.executable}",
+        f"-Dnanobind_ROOT={nanobind_folder()}",
+        targets=("_C",),
+    )
+    (extension,) = (folder / "python").glob("_C*.so")
+    return extension
+
+
+def nanobind_folder() -> str:
+    """The folder of nanobind's CMake files."""
+    command = [sys.executable, "-m", "nanobind", "--cmake_dir"]
+    return subprocess.check_output(command, text=True).strip()
