@@ -157,10 +157,14 @@ void multiply(const PackedTile& t, float* to, const Meanwhile& other) {
 }  // namespace
 
 void multiply_tile(const PackedTile& t, float* to, const Meanwhile& other) {
+#if defined(__x86_64__)
   static const auto multiply_by = simd_emulates_tiles()
                                       ? &multiply<EmulatedTiles>
                                       : &multiply<HardwareTiles>;
   multiply_by(t, to, other);
+#else  // emulated units are all there are
+  multiply<EmulatedTiles>(t, to, other);
+#endif
 }
 
 }  // namespace hotaru::amx
