@@ -5,6 +5,13 @@ set(HOTARU_SIMD all CACHE STRING
   "Instruction sets of the CPU's kernels: all; native (this machine's best); avx512, avx2 or baseline")
 set_property(CACHE HOTARU_SIMD PROPERTY STRINGS all native avx512 avx2 baseline)
 
+# On aarch64 there is one, NEON. Highway asks for it together with instructions of
+# cryptography, which no kernel uses; GCC wants the flag for whole sources, or
+# constructors that it makes itself fit no kernel.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  add_compile_options(-march=armv8-a+crypto)
+endif()
+
 # hotaru_native_simd(OUT): the best of this machine, as Linux names what the
 # processor has. The list is the one of hotaru/backend/cpu/simd/simd_target.cpp.
 function(hotaru_native_simd out)

@@ -49,7 +49,7 @@ def pattern_wheel(library: Path) -> WheelFile:
         *("-DHOTARU_CLI=OFF", f"-DHOTARU_FROM={library}"),
         f"-Dnanobind_ROOT={nanobind_folder()}",
     ]
-    # Those that the back end gives itself.
+    # The back end gives these itself.
     own = ("-G", "Ninja", "-DSKBUILD=ON", "-DSKBUILD_SCRIPTS_DIR=bin")
     settings = [f"-Ccmake.args={a}" for a in arguments if a not in own]
     with tempfile.TemporaryDirectory() as folder:
@@ -70,7 +70,7 @@ def finished(pattern: WheelFile, platform: Platform, python: str) -> WheelFile:
     number = python.replace(".", "")
     extension = build_extension(platform, python)
     wheel.remove("hotaru/_C*.so")
-    name = f"hotaru/_C.cpython-{number}-{platform.machine}-linux-{libc(platform)}.so"
+    name = f"hotaru/_C.cpython-{number}-{platform.machine}-linux-gnu.so"
     wheel.add(name, extension.read_bytes(), executable=True)
     built = platform.folder("library")
     library = (built / "hotaru/libhotaru.so.0").read_bytes()
@@ -81,11 +81,6 @@ def finished(pattern: WheelFile, platform: Platform, python: str) -> WheelFile:
     wheel.set_tags(f"cp{number}", f"cp{number}", platform.tag)
     add_parts(wheel, (name, LIBRARY, COMMAND))
     return wheel
-
-
-def libc(platform: Platform) -> str:
-    """The C library, as names of extensions have it."""
-    return "musl" if platform.tag.startswith("musl") else "gnu"
 
 
 def add_parts(wheel: WheelFile, binaries: tuple[str, ...]) -> None:

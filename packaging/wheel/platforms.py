@@ -36,7 +36,6 @@ class Platform:
     machine: str
     debian: str
     tag: str
-    toolchain: str
 
     def folder(self, part: str) -> Path:
         """A build's folder, beside build/: so the compiler's cache, which goes by
@@ -52,7 +51,7 @@ class Platform:
     @property
     def is_native(self) -> bool:
         """Tells whether what is built runs here."""
-        return self.machine == os.uname().machine and "manylinux" in self.tag
+        return self.machine == os.uname().machine
 
     def arguments(self) -> list[str]:
         """CMake's arguments of any build for this platform."""
@@ -60,7 +59,7 @@ class Platform:
         return [
             *SWITCHES,
             f"-DHOTARU_UNITS={units}",
-            f"-DCMAKE_TOOLCHAIN_FILE={HERE / self.toolchain}",
+            f"-DCMAKE_TOOLCHAIN_FILE={HERE / 'manylinux.cmake'}",
             f"-DHOTARU_MACHINE={self.machine}",
             f"-DHOTARU_LINK_ROOT={self.link_root}",
         ]
@@ -69,18 +68,8 @@ class Platform:
 PLATFORMS = {
     platform.name: platform
     for platform in (
-        Platform(
-            *("manylinux-x86_64", "x86_64", "amd64"),
-            *("manylinux_2_28_x86_64", "manylinux.cmake"),
-        ),
-        Platform(
-            *("manylinux-aarch64", "aarch64", "arm64"),
-            *("manylinux_2_28_aarch64", "manylinux.cmake"),
-        ),
-        Platform(
-            *("musllinux-x86_64", "x86_64", "amd64"),
-            *("musllinux_1_2_x86_64", "musllinux.cmake"),
-        ),
+        Platform(*("manylinux-x86_64", "x86_64", "amd64"), "manylinux_2_28_x86_64"),
+        Platform(*("manylinux-aarch64", "aarch64", "arm64"), "manylinux_2_28_aarch64"),
     )
 }
 

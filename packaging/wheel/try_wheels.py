@@ -46,7 +46,7 @@ SYSTEMS = {
     )
 }
 
-#: What users type first. Prints 1 where the numbers are right.
+#: README's first example. Prints 1 where the numbers are right.
 EXAMPLE = """
 import hotaru as torch
 model = torch.jit.load("/try/silero_vad.jit")

@@ -22,7 +22,7 @@ readonly LOADED='extension command cuda soft_gpu libtorch'
 SIMD=native
 # HOTARU_UNITS of the build: sources some at a time, in half the time, except
 # where a check has each source compile alone.
-UNITS=ON
+UNITS=${UNITS:-ON}
 
 # What scripts/build_times.py reads.
 readonly OBJECT_SECONDS=${XDG_CACHE_HOME:-$HOME/.cache}/hotaru/object_seconds.log

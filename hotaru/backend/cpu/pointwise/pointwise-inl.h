@@ -209,6 +209,11 @@ struct UnaryLoop {
   }
 };
 
+/// Comparisons of complex numbers are few and long: dense ones have a loop.
+template <class R, class T>
+inline constexpr bool kComparesComplex =
+    kIsComplex<T>&& std::is_same_v<R, bool>;
+
 template <class F, class R, class T, Loops loops>
 struct BinaryLoop {
   static void run(const void* context, char* const* p, const int64_t* s,
@@ -223,7 +228,8 @@ struct BinaryLoop {
       if constexpr (kHasQuickPair<F, R, T>) return quick_runs(out, x, y, n, f);
       HOTARU_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i], y[i]));
-    } else if constexpr (loops == Loops::kDense || kHasQuickPair<F, R, T>) {
+    } else if constexpr (loops == Loops::kDense || kHasQuickPair<F, R, T> ||
+                         kComparesComplex<R, T>) {
       by_runs<T, T, R, R, 2>(&BinaryLoop::run, context, p, s, n);
     } else if (dense && s[1] == kItem && s[2] == 0) {
       const T b = *y;
