@@ -1,0 +1,237 @@
+"""The stub of a module whose names are made while it runs."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import pathlib
+import re
+import sys
+import types
+
+from .definition import overloads
+from .operators import Operators
+from .sources import Source, read
+
+# Names that stubs use, and where they are from.
+_USED = {
+    "contextlib": "import contextlib",
+    "_bool": "from builtins import bool as _bool",
+    "_complex": "from builtins import complex as _complex",
+    "_float": "from builtins import float as _float",
+    "_int": "from builtins import int as _int",
+    "Sequence": "from collections.abc import Sequence",
+    "Any": "from typing import Any",
+    "overload": "from typing import overload",
+    "return_types": "from hotaru import return_types",
+    "DeviceLikeType": "from hotaru._C import DeviceLikeType",
+    "Generator": "from hotaru._C import Generator",
+    "Number": "from hotaru._C import Number",
+    "Tensor": "from hotaru._C import Tensor",
+    "_device": "from hotaru._C import device as _device",
+    "_dtype": "from hotaru._C import dtype as _dtype",
+    "_layout": "from hotaru._C import layout as _layout",
+    "memory_format": "from hotaru._C import memory_format",
+    "TypedStorage": "from hotaru.storage import TypedStorage",
+}
+
+_BODY = [ast.Expr(ast.Constant(...))]
+_CONSTANTS = {
+    bool: "_bool",
+    int: "_int",
+    float: "_float",
+    str: "str",
+    list: "list[Any]",
+    dict: "dict[Any, Any]",
+    tuple: "tuple[Any, ...]",
+    type(None): "None",
+}
+
+
+class Homes:
+    """Finds the file that defines an object, where a type checker finds it."""
+
+    def __init__(self, native: dict) -> None:
+        self._sources: dict[str, Source | None] = {}
+        self._defined: dict[int, tuple[str, str]] = {}
+        for name in sorted(sys.modules):
+            if name.startswith("hotaru"):
+                self._add(name)
+        for name, value in sorted(native.items()):
+            if callable(value) and type(value).__name__ != "Op":
+                self._defined.setdefault(id(value), ("hotaru._C", name))
+
+    def source(self, name: str) -> Source | None:
+        """The source of a module, read once."""
+        if name not in self._sources:
+            self._sources[name] = read(name)
+        return self._sources[name]
+
+    def _add(self, name: str) -> None:
+        source = self.source(name)
+        for bound, node in source.defined.items() if source else ():
+            if type(node).__name__ not in ("FunctionDef", "ClassDef"):
+                continue
+            value = vars(sys.modules[name]).get(bound)
+            if value is not None:
+                self._defined.setdefault(id(unwrapped(value)), (name, bound))
+
+    def find(self, value) -> tuple[str, str] | None:
+        """(module, name) of the definition of a function or class."""
+        return self._defined.get(id(unwrapped(value)))
+
+
+def unwrapped(value):
+    """The Python function that the extension wraps for the protocol."""
+    return inspect.unwrap(value) if hasattr(value, "__wrapped__") else value
+
+
+class Namespace:
+    """Writes stubs of modules: where each name's definition is, or itself."""
+
+    def __init__(self, homes: Homes, operators: Operators) -> None:
+        self._homes = homes
+        self._operators = operators
+
+    def text(self, name: str, written: str = "", more: dict | None = None) -> str:
+        """The stub of the module `name`.
+
+        Args:
+            name: of the module, which is loaded.
+            written: definitions by hand, which replace those made here.
+            more: names that the module gives beside those that it lists.
+        """
+        module = sys.modules[name]
+        source = self._homes.source(name) or Source(name, pathlib.Path())
+        found = {n: getattr(module, n) for n in sorted(self._names(module, source))}
+        found.update(more or {})
+        by_hand = defined_names(written)
+        lines = [self._line(source, n, v) for n, v in found.items() if n not in by_hand]
+        imports = [line for line in lines if line.startswith(("from ", "import "))]
+        rest = [line for line in lines if line and line not in imports]
+        head = f'"""{(module.__doc__ or name).strip().splitlines()[0]}"""\n'
+        body = "\n".join(["\n".join(imports), self._exported(module), written, *rest])
+        return f"{head}\n{used(body)}\n{body}\n"
+
+    def _exported(self, module) -> str:
+        """The list of names that a star gives, where the module has one."""
+        if "__all__" not in vars(module):
+            return ""
+        return "__all__ = [\n" + "".join(f'    "{n}",\n' for n in module.__all__) + "]"
+
+    def _names(self, module, source: Source) -> set[str]:
+        names = {*dir(module), *getattr(module, "__all__", ()), *source.bound()}
+        if not source.defined and not source.imported:  # of a module without a file
+            names = {n for n in names if n[0] != "_"}
+        names -= {"annotations", "TYPE_CHECKING"}
+        return {n for n in names if not n.startswith("__") and hasattr(module, n)}
+
+    def _line(self, source: Source, name: str, value) -> str:
+        """The statement that binds a name in the stub; empty for one's own need."""
+        module = sys.modules[source.name]
+        if isinstance(value, types.ModuleType):
+            return self._module(source.name, name, value)
+        if type(value).__name__ == "Op":
+            doc = source.comments.get(name, "")
+            return overloads(self._operators.functions(value.__name__, name), doc)
+        home = self._homes.find(value)
+        if home and home[0] != source.name:
+            return f"from {home[0]} import {home[1]} as {name}"
+        if home:
+            return own(source, home[1], name)
+        place, given = source.imported.get(name, ("", None))
+        if given and place.partition(".")[0] == source.name.partition(".")[0]:
+            return f"from {place} import {given} as {name}"
+        if name.startswith("_") and name not in getattr(module, "__all__", ()):
+            return ""
+        if given and name in getattr(module, "__all__", ()):
+            return f"from {place} import {given} as {name}"
+        return "" if given else _value(name, value)
+
+    def _module(self, within: str, name: str, value: types.ModuleType) -> str:
+        parent, _, last = value.__name__.rpartition(".")
+        if value.__name__.partition(".")[0] != within.partition(".")[0]:
+            return ""
+        return f"from {parent} import {last} as {name}" if parent else ""
+
+
+def used(body: str) -> str:
+    """The imports of the names that a stub's text uses and does not bind."""
+    words = set(re.findall(r"\b[A-Za-z_]+\b", body)) - defined_names(body)
+    return "\n".join(line for name, line in _USED.items() if name in words)
+
+
+def own(source: Source, name: str, bound: str) -> str:
+    """A function of the module itself, as its source has it, without a body."""
+    node = source.defined[name]
+    if not isinstance(node, ast.FunctionDef):
+        raise TypeError(f"{source.name}.{name}: a class in a module with a stub")
+    lines = []
+    for part in ast.walk(ast.Tuple([*_annotations(node)])):
+        if isinstance(part, ast.Name) and part.id in source.imported:
+            place, given = source.imported[part.id]
+            lines.append(
+                f"from {place} import {given} as {part.id}"
+                if given
+                else f"import {place}"
+            )
+    short = ast.FunctionDef(bound, _open(node.args), _BODY, [], node.returns)
+    kept = [d for d in node.decorator_list if ast.unparse(d).endswith("contextmanager")]
+    if kept:
+        short.decorator_list = [ast.parse("contextlib.contextmanager").body[0].value]
+    text = ast.unparse(ast.fix_missing_locations(short))
+    return "\n".join([text, *sorted(set(lines))])
+
+
+def _open(arguments: ast.arguments) -> ast.arguments:
+    """The parameters with `...` for defaults that are no literals."""
+    arguments = copy.deepcopy(arguments)
+    for defaults in (arguments.defaults, arguments.kw_defaults):
+        for i, default in enumerate(defaults):
+            if default is not None and not isinstance(default, ast.Constant):
+                defaults[i] = ast.Constant(...)
+    return arguments
+
+
+def _annotations(node: ast.FunctionDef) -> list[ast.expr]:
+    parameters = ast.walk(node.args)
+    notes = [p.annotation for p in parameters if isinstance(p, ast.arg)]
+    return [note for note in (*notes, node.returns) if note is not None]
+
+
+def _value(name: str, value) -> str:
+    """What has no definition in a file: a constant, or a class made by a call."""
+    if not isinstance(value, type):
+        return f"{name}: {constant(value)}"
+    if name.endswith("Tensor"):
+        return f"class {name}(Tensor): ..."
+    if name.endswith("Storage"):
+        return f"class {name}(TypedStorage): ..."
+    return f"{name}: type[Any]"
+
+
+def constant(value) -> str:
+    """The annotation of a value that no definition tells of."""
+    kind = type(value)
+    if kind in _CONSTANTS:
+        return _CONSTANTS[kind]
+    by_name = {"dtype": "_dtype", "layout": "_layout", "Generator": "Generator"}
+    by_name |= {"memory_format": "memory_format", "_SparseLayout": "_layout"}
+    by_name |= {"_Jagged": "_layout", "QuantizedDtype": "_dtype"}
+    return by_name.get(kind.__name__, "Any")
+
+
+def defined_names(text: str) -> set[str]:
+    """The names that a text of definitions gives."""
+    out = set()
+    for node in ast.parse(text).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            out.add(node.name)
+        elif isinstance(node, ast.AnnAssign):
+            out.add(node.target.id)
+        elif isinstance(node, ast.Assign):
+            out.add(node.targets[0].id)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            out.update(alias.asname or alias.name for alias in node.names)
+    return out

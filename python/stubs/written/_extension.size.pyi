@@ -1,0 +1,3 @@
+"""The shape of a tensor."""
+
+from hotaru._C import Size as Size
