@@ -5,7 +5,7 @@
 # (scripts/build_times.py). The library itself is 465 for one instruction set and
 # 650 for all.
 readonly PARTS='
-extension  HOTARU_PYTHON    _C                 36
+extension  HOTARU_PYTHON    hotaru_stubs       36
 command    HOTARU_CLI       hotaru-cli         30
 cuda       HOTARU_CUDA      hotaru_cuda        80
 soft_gpu   HOTARU_SOFT_GPU  hotaru_softgpu     114
@@ -95,11 +95,20 @@ link() {
   extension=$(find build/python -name '_C*.so' -print -quit 2>/dev/null || true)
   if [[ -n $extension ]]; then
     ln -sfn "../../$extension" python/hotaru/_C.so
-    ln -sfn ../../build/python/__init__.pyi python/hotaru/__init__.pyi
+    link_stubs
   fi
   if [[ -x build/cli/hotaru ]]; then
     ln -sfn ../../build/cli/hotaru .venv/bin/hotaru
   fi
+}
+
+# link_stubs: type checkers find each module's stub beside its source.
+link_stubs() {
+  local file
+  find python/hotaru -name '*.pyi' -type l -delete
+  while read -r file; do
+    ln -sfnr "build/python/stubs/$file" "python/$file"
+  done < <(cd build/python/stubs && find hotaru -name '*.pyi')
 }
 
 # build_verb OPTIONS: ./dev build.
