@@ -4,6 +4,8 @@ usage: stubgen.py FOLDER_OF_EXTENSION OUTPUT_FOLDER
 
 Run by the build; the stubs are part of what is installed and of no commit. The
 package is read beside this file, its extension from the folder that is named.
+`made` in the output folder is newer than all stubs; `made.d` names the sources
+that they were made from, for ninja.
 """
 
 from __future__ import annotations
@@ -33,7 +35,11 @@ def main() -> None:
     """Writes them all."""
     folder, output = sys.argv[1:]
     warnings.simplefilter("ignore")  # of deprecated names that are asked for
-    write.write_stubs(extension_in(folder), pathlib.Path(output))
+    out = pathlib.Path(output)
+    read = write.write_stubs(extension_in(folder), out)
+    names = " ".join(str(path).replace(" ", "\\ ") for path in read)
+    (out / "made.d").write_text(f"{out / 'made'}: {names}\n", encoding="utf-8")
+    (out / "made").touch()
 
 
 if __name__ == "__main__":

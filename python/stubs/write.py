@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import pathlib
+import shutil
 import sys
 
 from .extension import Extension
 from .namespace import Homes, Namespace
 from .operators import Operators
 from .results import named_results, result_names
+from .sources import read
 
 ROOT = "hotaru"
 # Modules that answer names which their source does not bind, or bind operators;
@@ -62,12 +64,18 @@ _WHOLE = ("_extension.size", "ops")
 _WRITTEN = pathlib.Path(__file__).parent / "written"
 
 
-def write_stubs(extension, out: pathlib.Path) -> None:
-    """Writes the stubs for a loaded extension below the folder `out`."""
-    for name, text in stubs(extension).items():
+def write_stubs(extension, out: pathlib.Path) -> list[pathlib.Path]:
+    """Writes the stubs for a loaded extension below the folder `out`, which has
+    no others then; returns the sources of the modules that have a stub.
+    """
+    texts = stubs(extension)
+    shutil.rmtree(out / ROOT, ignore_errors=True)
+    for name, text in texts.items():
         path = out / _path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    found = [read(name) for name in sorted(texts)]
+    return [source.path for source in found if source]
 
 
 def stubs(extension) -> dict[str, str]:
@@ -85,9 +93,9 @@ def stubs(extension) -> dict[str, str]:
         out[name] = namespace.text(name, _by_hand(name), _more(name))
     out[f"{ROOT}.return_types"] = named_results(operators)
     writer = Extension(native, operators)
-    out[f"{ROOT}._C"] = writer.text(_read("extension"), _read("tensor"))
+    out[f"{ROOT}._C"] = writer.text(_text("extension"), _text("tensor"))
     for name in _WHOLE:
-        out[f"{ROOT}.{name}"] = _read(name)
+        out[f"{ROOT}.{name}"] = _text(name)
     return out
 
 
@@ -118,10 +126,10 @@ def _more(name: str) -> dict:
 
 def _by_hand(name: str) -> str:
     part = name.partition(".")[2] or "torch"
-    return _read(part) if (_WRITTEN / f"{part}.pyi").exists() else ""
+    return _text(part) if (_WRITTEN / f"{part}.pyi").exists() else ""
 
 
-def _read(part: str) -> str:
+def _text(part: str) -> str:
     return (_WRITTEN / f"{part}.pyi").read_text(encoding="utf-8")
 
 
