@@ -14,6 +14,15 @@ from .definition import overloads
 from .operators import Operators
 from .sources import Source, read
 
+# Modules whose functions are written out, wherever they are defined: arguments
+# whose annotation is missing in the source get the one that their name tells.
+INLINED = frozenset(["hotaru.cuda", "hotaru.nn.functional"])
+_BY_NAME = {
+    "device": "DeviceLikeType | None",
+    "dtype": "_dtype | None",
+    "generator": "Generator | None",
+    "normalized_shape": "Sequence[_int]",
+}
 # Names that stubs use, and where they are from.
 _USED = {
     "contextlib": "import contextlib",
@@ -23,6 +32,7 @@ _USED = {
     "_int": "from builtins import int as _int",
     "Sequence": "from collections.abc import Sequence",
     "Any": "from typing import Any",
+    "Literal": "from typing import Literal",
     "overload": "from typing import overload",
     "return_types": "from hotaru import return_types",
     "DeviceLikeType": "from hotaru._C import DeviceLikeType",
@@ -36,7 +46,6 @@ _USED = {
     "TypedStorage": "from hotaru.storage import TypedStorage",
 }
 
-_BODY = [ast.Expr(ast.Constant(...))]
 _CONSTANTS = {
     bool: "_bool",
     int: "_int",
@@ -107,9 +116,11 @@ class Namespace:
         found = {n: getattr(module, n) for n in sorted(self._names(module, source))}
         found.update(more or {})
         by_hand = defined_names(written)
-        lines = [self._line(source, n, v) for n, v in found.items() if n not in by_hand]
-        imports = [line for line in lines if line.startswith(("from ", "import "))]
-        rest = [line for line in lines if line and line not in imports]
+        parts = [self._line(source, n, v) for n, v in found.items() if n not in by_hand]
+        lines = "\n".join(filter(None, parts)).split("\n")
+        is_import = re.compile("from .* import |import ").match
+        imports = list(dict.fromkeys(filter(is_import, lines)))
+        rest = [line for line in lines if not is_import(line)]
         head = f'"""{(module.__doc__ or name).strip().splitlines()[0]}"""\n'
         body = "\n".join(["\n".join(imports), self._exported(module), written, *rest])
         return f"{head}\n{used(body)}\n{body}\n"
@@ -118,14 +129,15 @@ class Namespace:
         """The list of names that a star gives, where the module has one."""
         if "__all__" not in vars(module):
             return ""
-        return "__all__ = [\n" + "".join(f'    "{n}",\n' for n in module.__all__) + "]"
+        return "__all__ = [\n" + "".join(f'    "{n}",\n' for n in sorted(module.__all__)) + "]"
 
     def _names(self, module, source: Source) -> set[str]:
         names = {*dir(module), *getattr(module, "__all__", ()), *source.bound()}
         if not source.defined and not source.imported:  # of a module without a file
             names = {n for n in names if n[0] != "_"}
         names -= {"annotations", "TYPE_CHECKING"}
-        return {n for n in names if not n.startswith("__") and hasattr(module, n)}
+        names = {n for n in names if not n.startswith("__") or n == "__version__"}
+        return {n for n in names if hasattr(module, n)}
 
     def _line(self, source: Source, name: str, value) -> str:
         """The statement that binds a name in the stub; empty for one's own need."""
@@ -137,6 +149,11 @@ class Namespace:
             return overloads(self._operators.functions(value.__name__, name), doc)
         home = self._homes.find(value)
         if home and home[0] != source.name:
+            other = self._homes.source(home[0])
+            if source.name in INLINED and isinstance(
+                other and other.defined.get(home[1]), ast.FunctionDef
+            ):
+                return own(other, home[1], name)
             return f"from {home[0]} import {home[1]} as {name}"
         if home:
             return own(source, home[1], name)
@@ -163,30 +180,53 @@ def used(body: str) -> str:
 
 
 def own(source: Source, name: str, bound: str) -> str:
-    """A function of the module itself, as its source has it, without a body."""
+    """A function as its source has it, without a body, behind the imports of what
+    its annotations name.
+    """
     node = source.defined[name]
     if not isinstance(node, ast.FunctionDef):
         raise TypeError(f"{source.name}.{name}: a class in a module with a stub")
-    lines = []
+    node = copy.deepcopy(node)
+    for parameter in ast.walk(node.args):
+        if isinstance(parameter, ast.arg):
+            _annotate(parameter)
+    lines = set()
     for part in ast.walk(ast.Tuple([*_annotations(node)])):
-        if isinstance(part, ast.Name) and part.id in source.imported:
-            place, given = source.imported[part.id]
-            lines.append(
-                f"from {place} import {given} as {part.id}"
-                if given
-                else f"import {place}"
-            )
-    short = ast.FunctionDef(bound, _open(node.args), _BODY, [], node.returns)
-    kept = [d for d in node.decorator_list if ast.unparse(d).endswith("contextmanager")]
-    if kept:
-        short.decorator_list = [ast.parse("contextlib.contextmanager").body[0].value]
+        if isinstance(part, ast.Name) and part.id not in _USED:
+            lines.add(_import(source, part.id))
+    doc = (ast.get_docstring(node) or "").partition("\n")[0]
+    body = [ast.Expr(ast.Constant(doc or ...))]
+    short = ast.FunctionDef(bound, _open(node.args), body, [], node.returns)
+    if any(ast.unparse(d).endswith("contextmanager") for d in node.decorator_list):
+        decorator = ast.parse("contextlib.contextmanager", mode="eval").body
+        short.decorator_list = [decorator]
     text = ast.unparse(ast.fix_missing_locations(short))
-    return "\n".join([text, *sorted(set(lines))])
+    text = re.sub(r"BroadcastingList\d\[(\w+)\]", r"\1 | Sequence[\1]", text)
+    return "\n".join([*sorted(lines - {""}), text])
+
+
+def _import(source: Source, name: str) -> str:
+    """The import of a name that an annotation in the source has."""
+    place, given = source.imported.get(name, ("", None))
+    if name in source.defined:
+        return f"from {source.name} import {name} as {name}"
+    if given:
+        return f"from {place} import {given} as {name}"
+    return f"import {place}" if place else ""
+
+
+def _annotate(parameter: ast.arg) -> None:
+    """Sets the type that a parameter's name tells, unless its source has one that
+    is not TorchScript's.
+    """
+    told = _BY_NAME.get(parameter.arg)
+    note = parameter.annotation and ast.unparse(parameter.annotation)
+    if told and note in (None, "int | None", "list[int]"):
+        parameter.annotation = ast.parse(told, mode="eval").body
 
 
 def _open(arguments: ast.arguments) -> ast.arguments:
     """The parameters with `...` for defaults that are no literals."""
-    arguments = copy.deepcopy(arguments)
     for defaults in (arguments.defaults, arguments.kw_defaults):
         for i, default in enumerate(defaults):
             if default is not None and not isinstance(default, ast.Constant):

@@ -60,7 +60,7 @@ STUBBED = """
 _MAKERS = ("backends", "cpu.amp", "nn.modules", "profiler", "signal")
 _MAKERS += ("utils.data.datapipes.iter",)
 # Written by hand as they are.
-_WHOLE = ("_extension.size", "ops")
+_WHOLE = ("_extension.grad_mode", "_extension.size", "ops")
 _WRITTEN = pathlib.Path(__file__).parent / "written"
 
 

@@ -7,8 +7,13 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from enum import Enum
+from typing import Any, overload
 
 from .. import _C, Tensor, float16, float32, full, int32, no_grad
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..optim.optimizer import Optimizer
 
 __all__ = ["GradScaler", "OptState"]
 
@@ -117,6 +122,10 @@ class GradScaler:
 
     # -- one iteration -----------------------------------------------------
 
+    @overload
+    def scale(self, outputs: Tensor) -> Tensor: ...
+    @overload
+    def scale(self, outputs: Iterable[Tensor]) -> Iterable[Tensor]: ...
     def scale(self, outputs):
         """A tensor, or those of a nest of iterables, times the scale."""
         if not self._enabled:
@@ -140,7 +149,7 @@ class GradScaler:
 
         return scaled(outputs)
 
-    def unscale_(self, optimizer) -> None:
+    def unscale_(self, optimizer: Optimizer) -> None:
         """Divides the optimizer's gradients by the scale, to look at them or
         clip them before ``step``.
 
@@ -165,7 +174,7 @@ class GradScaler:
         )
         state["stage"] = OptState.UNSCALED
 
-    def step(self, optimizer, *args, **kwargs):
+    def step(self, optimizer: Optimizer, *args, **kwargs) -> Any:
         """``optimizer.step(*args, **kwargs)``, unless its gradients hold an
         infinity or NaN; unscales them if `unscale_` did not.
 

@@ -226,7 +226,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> tuple[Tensor, ...]:
     """Returns the gradients of `outputs` with respect to `inputs`.
 
     No tensor's `.grad` changes.

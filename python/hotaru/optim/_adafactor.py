@@ -7,6 +7,10 @@ from ._arithmetic import numbers, plus_, updates
 from ._listed import Listed, scalar
 from ._options import check_amounts, check_lr, check_steps
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .optimizer import ParamsT
+
 __all__ = ["Adafactor", "adafactor"]
 
 
@@ -101,7 +105,7 @@ class Adafactor(Listed):
 
     def __init__(
         self,
-        params,
+        params: ParamsT,
         lr: float | Tensor = 1e-2,
         beta2_decay: float = -0.8,
         eps: tuple[float | None, float] = (None, 1e-3),

@@ -9,6 +9,10 @@ from ._arithmetic import value_of
 from ._listed import Listed
 from ._options import check_amounts, check_lr
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .optimizer import ParamsT
+
 __all__ = ["Muon"]
 
 _COEFFICIENTS = (3.4445, -4.775, 2.0315)
@@ -123,7 +127,7 @@ class Muon(Listed):
 
     def __init__(
         self,
-        params,
+        params: ParamsT,
         lr: float = 1e-3,
         weight_decay: float = 0.1,
         momentum: float = 0.95,

@@ -7,6 +7,10 @@ from ._arithmetic import check_lists, numbers, plus_, updates
 from ._listed import Listed, scalar
 from ._options import check_lr, check_options
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .optimizer import ParamsT
+
 __all__ = ["Adadelta", "adadelta"]
 
 
@@ -94,7 +98,7 @@ class Adadelta(Listed):
 
     def __init__(
         self,
-        params,
+        params: ParamsT,
         lr: float | Tensor = 1.0,
         rho: float = 0.9,
         eps: float = 1e-6,

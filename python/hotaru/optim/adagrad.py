@@ -11,6 +11,10 @@ from ._options import check_fused, check_options
 from ._sparse import adagrad_sparse
 from .optimizer import _get_scalar_dtype
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .optimizer import ParamsT
+
 __all__ = ["Adagrad", "adagrad"]
 
 
@@ -125,7 +129,7 @@ class Adagrad(Fused):
 
     def __init__(
         self,
-        params,
+        params: ParamsT,
         lr: float | Tensor = 1e-2,
         lr_decay: float = 0,
         weight_decay: float = 0,

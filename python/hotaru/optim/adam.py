@@ -16,6 +16,10 @@ from ._fused import adam_step, takes_fused
 from ._listed import Fused, scalar
 from ._options import check_betas, check_fused, check_lr, check_options, check_tensors
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .optimizer import ParamsT
+
 __all__ = ["Adam", "adam"]
 
 
@@ -174,7 +178,7 @@ class Adam(Fused):
 
     def __init__(
         self,
-        params,
+        params: ParamsT,
         lr: float | Tensor = 1e-3,
         betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,

@@ -7,6 +7,10 @@ from ._arithmetic import check_lists, numbers, plus_quotient_, updates
 from ._listed import Listed, scalar
 from ._options import check_betas, check_lr, check_options
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .optimizer import ParamsT
+
 __all__ = ["Adamax", "adamax"]
 
 
@@ -87,7 +91,7 @@ class Adamax(Listed):
 
     def __init__(
         self,
-        params,
+        params: ParamsT,
         lr: float | Tensor = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

@@ -7,6 +7,10 @@ from ._arithmetic import check_lists, numbers, plus_, updates, value_of
 from ._listed import Listed, scalar
 from ._options import check_lr, check_options
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .optimizer import ParamsT
+
 __all__ = ["ASGD", "asgd"]
 
 
@@ -109,7 +113,7 @@ class ASGD(Listed):
 
     def __init__(
         self,
-        params,
+        params: ParamsT,
         lr: float | Tensor = 1e-2,
         lambd: float = 1e-4,
         alpha: float = 0.75,

@@ -8,6 +8,10 @@ from ._line_search import Point, StrongWolfe
 from ._options import check_lr, check_options
 from .optimizer import Optimizer
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .optimizer import ParamsT
+
 __all__ = ["LBFGS"]
 
 # The product of a step and its change of gradient that is worth keeping.
@@ -40,7 +44,7 @@ class LBFGS(Optimizer):
 
     def __init__(
         self,
-        params,
+        params: ParamsT,
         lr: float | Tensor = 1,
         max_iter: int = 20,
         max_eval: int | None = None,

@@ -15,6 +15,10 @@ from ._arithmetic import (
 from ._listed import Listed, scalar
 from ._options import check_betas, check_lr, check_options
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .optimizer import ParamsT
+
 __all__ = ["NAdam", "nadam"]
 
 
@@ -122,7 +126,7 @@ class NAdam(Listed):
 
     def __init__(
         self,
-        params,
+        params: ParamsT,
         lr: float | Tensor = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

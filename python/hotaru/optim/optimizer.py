@@ -32,6 +32,15 @@ from ._hooks import recording_if_differentiable as _use_grad_for_differentiable 
 from ._options import capturable_devices as _get_capturable_supported_devices  # noqa: F401
 from ._options import check_fused_param as _device_dtype_check_for_fused  # noqa: F401
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    ParamsT: TypeAlias = (
+        Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+    )
+    _params_t = ParamsT
+
 __all__ = [
     "Optimizer",
     "register_optimizer_step_post_hook",
@@ -81,7 +90,7 @@ class Optimizer:
     OptimizerPreHook: TypeAlias = _PreHook
     OptimizerPostHook: TypeAlias = _PostHook
 
-    def __init__(self, params, defaults: dict) -> None:
+    def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         for name in _HOOKS:
             setattr(self, name, OrderedDict())
@@ -91,8 +100,8 @@ class Optimizer:
                 "params argument given to the optimizer should be an iterable "
                 f"of Tensors or dicts, but got {typename(params)}"
             )
-        self.state = defaultdict(dict)
-        self.param_groups = []
+        self.state: defaultdict[Tensor, Any] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
         if not groups:
             raise ValueError(NO_PARAMETERS)
@@ -116,7 +125,7 @@ class Optimizer:
 
     # -- groups ------------------------------------------------------------
 
-    def add_param_group(self, param_group: dict) -> None:
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Adds a group of parameters with options of its own.
 
         Raises:
@@ -194,7 +203,7 @@ class Optimizer:
             for param in group["params"]:
                 clear_grad(param, set_to_none)
 
-    def step(self, closure=None):
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates all parameters that have a gradient.
 
         `closure`, if given, computes the loss again; it is returned.
@@ -255,7 +264,7 @@ class Optimizer:
 
     # -- state -------------------------------------------------------------
 
-    def state_dict(self) -> dict:
+    def state_dict(self) -> dict[str, Any]:
         """State and options, with parameters as numbers in their order."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
@@ -420,11 +429,13 @@ def _disable_dynamo_if_unsupported(single_tensor_fn=None):
     return lambda function: function
 
 
-def __getattr__(name: str):
-    if name in ("ParamsT", "_params_t"):  # for annotations of libraries; typing is slow
-        from collections.abc import Iterable
-        from typing import Any, Union
+if not TYPE_CHECKING:
 
-        kinds = Tensor, dict[str, Any], tuple[str, Tensor]
-        return Union[tuple(Iterable[kind] for kind in kinds)]
-    raise no_attribute(__name__, name)
+    def __getattr__(name: str):
+        if name in ("ParamsT", "_params_t"):  # for annotations of libraries; typing is slow
+            from collections.abc import Iterable
+            from typing import Any, Union
+
+            kinds = Tensor, dict[str, Any], tuple[str, Tensor]
+            return Union[tuple(Iterable[kind] for kind in kinds)]
+        raise no_attribute(__name__, name)

@@ -7,6 +7,10 @@ from ._arithmetic import check_lists, numbers, plus_, plus_quotient_, root, upda
 from ._listed import Listed, scalar
 from ._options import check_lr, check_options
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .optimizer import ParamsT
+
 __all__ = ["RMSprop", "rmsprop"]
 
 
@@ -105,7 +109,7 @@ class RMSprop(Listed):
 
     def __init__(
         self,
-        params,
+        params: ParamsT,
         lr: float | Tensor = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,

@@ -7,6 +7,10 @@ from ._arithmetic import check_lists, updates
 from ._listed import Listed, scalar
 from ._options import check_lr, check_options
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .optimizer import ParamsT
+
 __all__ = ["Rprop", "rprop"]
 
 
@@ -83,7 +87,7 @@ class Rprop(Listed):
 
     def __init__(
         self,
-        params,
+        params: ParamsT,
         lr: float | Tensor = 1e-2,
         etas: tuple[float, float] = (0.5, 1.2),
         step_sizes: tuple[float, float] = (1e-6, 50),

@@ -8,6 +8,10 @@ from ._fused import sgd_step, takes_fused
 from ._listed import Fused
 from ._options import check_fused, check_fused_param, check_lr, check_options
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .optimizer import ParamsT
+
 __all__ = ["SGD", "sgd"]
 
 
@@ -122,7 +126,7 @@ class SGD(Fused):
 
     def __init__(
         self,
-        params,
+        params: ParamsT,
         lr: float | Tensor = 1e-3,
         momentum: float = 0,
         dampening: float = 0,

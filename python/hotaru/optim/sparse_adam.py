@@ -9,6 +9,10 @@ from ._options import check_betas, check_lr
 from ._sparse import sparse_adam
 from .optimizer import Optimizer
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .optimizer import ParamsT
+
 __all__ = ["SparseAdam"]
 
 
@@ -33,7 +37,7 @@ class SparseAdam(Optimizer):
 
     def __init__(
         self,
-        params,
+        params: ParamsT,
         lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

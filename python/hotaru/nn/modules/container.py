@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
+from typing import Any, overload
 
 from ..._utils import typename
 from .module import Module, _global_module_registration_hooks, indent_rest
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+
+    from typing_extensions import Self
+
+    from .former import Container
+    from .parameters import ParameterDict, ParameterList
 
 
 def place_of(index: int, count: int) -> int:
@@ -40,7 +51,7 @@ class _Numbered(Module):
     def __len__(self) -> int:
         return len(self._modules)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
 
     def __dir__(self) -> list:
@@ -53,6 +64,10 @@ class Sequential(_Numbered):
     Takes modules, or one dict of names and modules.
     """
 
+    @overload
+    def __init__(self, *args: Module) -> None: ...
+    @overload
+    def __init__(self, arg: OrderedDict[str, Module], /) -> None: ...
     def __init__(self, *args) -> None:
         super().__init__()
         if len(args) == 1 and isinstance(args[0], dict) and _is_ordered(args[0]):
@@ -62,7 +77,7 @@ class Sequential(_Numbered):
             for i, module in enumerate(args):
                 self.add_module(str(i), module)
 
-    def forward(self, input):
+    def forward(self, input) -> Any:
         for module in self._modules.values():
             input = module(input)
         return input
@@ -70,7 +85,11 @@ class Sequential(_Numbered):
     def _key(self, index: int) -> str:
         return list(self._modules)[place_of(index, len(self._modules))]
 
-    def __getitem__(self, index: int | slice):
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequential: ...
+    def __getitem__(self, index: int | slice) -> Module | Sequential:
         if isinstance(index, slice):
             return type(self)(OrderedDict(list(self._modules.items())[index]))
         return self._modules[self._key(index)]
@@ -112,18 +131,18 @@ class Sequential(_Numbered):
                 f"Non-positive multiplication factor {times} for {type(self)}"
             )
 
-    def append(self, module: Module) -> Sequential:
+    def append(self, module: Module) -> Self:
         """Adds a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, sequential) -> Sequential:
+    def extend(self, sequential: Iterable[Module]) -> Self:
         """Adds modules at the end."""
         for module in sequential:
             self.append(module)
         return self
 
-    def insert(self, index: int, module: Module) -> Sequential:
+    def insert(self, index: int, module: Module) -> Self:
         """Adds a module before `index`; the following ones are renamed."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
@@ -158,12 +177,16 @@ def _need_sequential(value) -> None:
 class ModuleList(_Numbered):
     """A list of modules, all registered."""
 
-    def __init__(self, modules=None) -> None:
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
         if modules is not None:
             self.extend(modules)
 
-    def __getitem__(self, index: int | slice):
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
+    @overload
+    def __getitem__(self, index: slice) -> ModuleList: ...
+    def __getitem__(self, index: int | slice) -> Module | ModuleList:
         if isinstance(index, slice):
             return self._part(list(self._modules.values())[index])
         return self._modules[self._key(index)]
@@ -177,18 +200,18 @@ class ModuleList(_Numbered):
         part._modules.update(zip(map(str, range(len(modules))), modules))
         return part
 
-    def __add__(self, other) -> ModuleList:
+    def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList([*self, *other])
 
-    def __iadd__(self, modules) -> ModuleList:
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
         return self.extend(modules)
 
-    def append(self, module: Module) -> ModuleList:
+    def append(self, module: Module) -> Self:
         """Adds a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules) -> ModuleList:
+    def extend(self, modules: Iterable[Module]) -> Self:
         """Adds modules at the end; TypeError if not iterable."""
         _need_iterable(modules, "ModuleList.extend")
         for module in modules:
@@ -230,7 +253,7 @@ class ModuleList(_Numbered):
 class ModuleDict(Module):
     """A dict of modules by name, all registered, in order of insertion."""
 
-    def __init__(self, modules=None) -> None:
+    def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
         super().__init__()
         if modules is not None:
             self.update(modules)
@@ -247,7 +270,7 @@ class ModuleDict(Module):
     def __len__(self) -> int:
         return len(self._modules)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._modules)
 
     def __contains__(self, key: str) -> bool:
@@ -261,19 +284,19 @@ class ModuleDict(Module):
         """Removes and returns a module."""
         return self._modules.pop(key)
 
-    def keys(self):
+    def keys(self) -> KeysView[str]:
         """The names."""
         return self._modules.keys()
 
-    def items(self):
+    def items(self) -> ItemsView[str, Module]:
         """Pairs of name and module."""
         return self._modules.items()
 
-    def values(self):
+    def values(self) -> ValuesView[Module]:
         """The modules."""
         return self._modules.values()
 
-    def update(self, modules) -> None:
+    def update(self, modules: Mapping[str, Module]) -> None:
         """Adds modules from a mapping or from pairs."""
         for key, module in pairs_of(modules, "ModuleDict", "ModuleDict"):
             self[key] = module

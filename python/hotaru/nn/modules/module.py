@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections import OrderedDict
+from typing import Any
 
 from ... import Tensor, empty_like
 from ... import device as _device
@@ -31,6 +32,11 @@ from ._aspects.global_hooks import (
 from ._aspects.hooks import HookMixin
 from ._aspects.state import _EXTRA_STATE_KEY_SUFFIX, StateMixin, _IncompatibleKeys  # noqa: F401
 from ._aspects.traversal import TraversalMixin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Self
+    from collections.abc import Callable
 
 __all__ = [
     "Module",
@@ -93,6 +99,9 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
     # Set to True where several bases with an __init__ are combined.
     call_super_init = False
     training: bool
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
 
     def __init__(self, *args, **kwargs) -> None:
         if not self.call_super_init:
@@ -125,7 +134,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args, **kwargs) -> Any:
         if _callers.many:
             return _call_in_order(self._call_now, *args, **kwargs)
         if self._hooked:
@@ -138,7 +147,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
 
     # The body of `__call__` once more: a call of it there would be a frame more
     # in each call of each module.
-    def _call_now(self, *args, **kwargs):
+    def _call_now(self, *args, **kwargs) -> Any:
         if self._hooked:
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
@@ -155,7 +164,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
 
     # -- attributes --------------------------------------------------------
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Tensor | Module:
         # Reached only when normal lookup failed; on the path of every access to
         # a parameter or child, so without a loop. `_modules` is made last.
         attributes = self.__dict__
@@ -258,7 +267,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
                 return
         super().__delattr__(name)
 
-    def __dir__(self) -> list:
+    def __dir__(self) -> list[str]:
         names = {*dir(type(self)), *self.__dict__}
         names.update(self._parameters, self._modules, self._buffers)
         return sorted(name for name in names if not name[0].isdigit())
@@ -344,7 +353,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
 
     # -- modes and gradients -----------------------------------------------
 
-    def train(self, mode: bool = True):
+    def train(self, mode: bool = True) -> Self:
         """Sets training mode on this module and all below; returns self."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -353,11 +362,11 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
             child.train(mode)
         return self
 
-    def eval(self):
+    def eval(self) -> Self:
         """Sets evaluation mode; the same as `train(False)`."""
         return self.train(False)
 
-    def requires_grad_(self, requires_grad: bool = True):
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Switches gradients of all parameters on or off; returns self."""
         for param in self.parameters():
             param.requires_grad_(requires_grad)
@@ -391,11 +400,13 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
 
     # -- conversions with arguments of this class's own ---------------------
 
-    def to_empty(self, *, device: str | _device | int | None, recurse: bool = True):
+    def to_empty(
+        self, *, device: str | _device | int | None, recurse: bool = True
+    ) -> Self:
         """Moves to `device` without copying: the new values are undefined."""
         return self._apply(lambda t: empty_like(t, device=device), recurse)
 
-    def type(self, dst_type: _dtype | str):
+    def type(self, dst_type: _dtype | str) -> Self:
         """Converts all parameters and buffers to `dst_type`; returns self."""
         return self._apply(lambda t: t.type(dst_type))
 

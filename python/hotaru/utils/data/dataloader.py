@@ -5,14 +5,16 @@ from __future__ import annotations
 import multiprocessing
 import os
 import warnings
+from collections.abc import Iterable
 from typing import Any, Callable
 
+from ... import Generator
 from ._utils import pipes
 from ._utils.collate import default_collate, default_convert
 from ._utils.fetch import make_fetcher
 from ._utils.worker import get_worker_info
 from .dataset import Dataset as Dataset
-from .dataset import IterableDataset, _Subscriptable
+from .dataset import IterableDataset, _Subscriptable, _T_co
 from .iterators import LoaderIterator, SingleProcessIterator, WorkerIterator
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
@@ -47,7 +49,7 @@ class _InfiniteConstantSampler(Sampler):
             yield None
 
 
-class DataLoader(_Subscriptable):
+class DataLoader(_Subscriptable[_T_co]):
     """Batches of a dataset's samples.
 
     Args:
@@ -86,19 +88,19 @@ class DataLoader(_Subscriptable):
 
     def __init__(
         self,
-        dataset,
+        dataset: Dataset[_T_co],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
-        sampler=None,
-        batch_sampler=None,
+        sampler: Sampler | Iterable | None = None,
+        batch_sampler: Sampler[list] | Iterable[list] | None = None,
         num_workers: int = 0,
-        collate_fn=None,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
         timeout: float = 0,
-        worker_init_fn=None,
+        worker_init_fn: Callable[[int], None] | None = None,
         multiprocessing_context=None,
-        generator=None,
+        generator: Generator | None = None,
         *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,

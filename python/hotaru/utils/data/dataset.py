@@ -5,40 +5,50 @@ from __future__ import annotations
 import bisect
 import math
 import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
+from typing import TypeVar
 
-from ... import Tensor, randperm
-
-
-class _Subscriptable:
-    """Lets annotations write `Dataset[int]`; the parameter means nothing."""
-
-    def __class_getitem__(cls, item):
-        return cls
+from ... import Generator, Tensor, randperm
 
 
-class Dataset(_Subscriptable):
+_T = TypeVar("_T")
+_T_co = TypeVar("_T_co", covariant=True)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Generic as _Subscriptable
+else:
+
+    class _Subscriptable:
+        """Lets annotations write `Dataset[int]`; nothing looks at the parameter."""
+
+        def __class_getitem__(cls, item):
+            return cls
+
+
+class Dataset(_Subscriptable[_T_co]):
     """Base class of datasets with samples by index.
 
     Subclasses define `__getitem__`, usually `__len__`, and may define
     `__getitems__`, which takes a list of indices.
     """
 
-    def __getitem__(self, index):
+    def __getitem__(self, index) -> _T_co:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
-    def __add__(self, other: Dataset) -> ConcatDataset:
+    def __add__(self, other: Dataset[_T_co]) -> ConcatDataset[_T_co]:
         return ConcatDataset([self, other])
 
 
-class IterableDataset(Dataset):
+class IterableDataset(Dataset[_T_co]):
     """Base class of datasets that are only iterated: define `__iter__`."""
 
-    def __add__(self, other: Dataset) -> ChainDataset:
+    def __add__(self, other: Dataset[_T_co]) -> ChainDataset:  # type: ignore[override]
         return ChainDataset([self, other])
 
 
-class TensorDataset(Dataset):
+class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Samples are tuples of the tensors' entries along the first axis."""
 
     def __init__(self, *tensors: Tensor) -> None:
@@ -102,10 +112,10 @@ def _samples(dataset: Dataset, indices: list):
     return found
 
 
-class ConcatDataset(Dataset):
+class ConcatDataset(Dataset[_T_co]):
     """The samples of several datasets, one after the other."""
 
-    def __init__(self, datasets) -> None:
+    def __init__(self, datasets: Iterable[Dataset[_T_co]]) -> None:
         self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
@@ -131,7 +141,7 @@ class ConcatDataset(Dataset):
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
 
-    def __getitem__(self, index: int):
+    def __getitem__(self, index: int) -> _T_co:
         if index < 0:
             if -index > len(self):
                 raise ValueError(
@@ -146,10 +156,10 @@ class ConcatDataset(Dataset):
 class ChainDataset(IterableDataset):
     """The samples of several iterable datasets, one after the other."""
 
-    def __init__(self, datasets) -> None:
+    def __init__(self, datasets: Iterable[Dataset]) -> None:
         self.datasets = datasets
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator:
         for dataset in self.datasets:
             _need_iterable(dataset)
             yield from dataset
@@ -165,19 +175,19 @@ def _need_iterable(dataset) -> None:
         raise AssertionError("ChainDataset only supports IterableDataset")
 
 
-class Subset(Dataset):
+class Subset(Dataset[_T_co]):
     """The samples of a dataset at given indices."""
 
-    def __init__(self, dataset: Dataset, indices) -> None:
+    def __init__(self, dataset: Dataset[_T_co], indices: Sequence[int]) -> None:
         self.dataset = dataset
         self.indices = indices
 
-    def __getitem__(self, index):
+    def __getitem__(self, index) -> _T_co:
         if isinstance(index, list):
             return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
 
-    def __getitems__(self, indices: list[int]) -> list:
+    def __getitems__(self, indices: list[int]) -> list[_T_co]:
         chosen = [self.indices[i] for i in indices]
         if callable(getattr(self.dataset, "__getitems__", None)):
             return self.dataset.__getitems__(chosen)
@@ -187,7 +197,11 @@ class Subset(Dataset):
         return len(self.indices)
 
 
-def random_split(dataset: Dataset, lengths, generator=None) -> list[Subset]:
+def random_split(
+    dataset: Dataset[_T],
+    lengths: Sequence[int | float],
+    generator: Generator | None = None,
+) -> list[Subset[_T]]:
     """Splits a dataset at random.
 
     Args:

@@ -8,6 +8,7 @@ import warnings
 import weakref
 from collections import deque
 from itertools import cycle
+from typing import Any
 
 from ... import cuda
 from ..._extension.profiled import named_range
@@ -49,7 +50,7 @@ class LoaderIterator:
     def __iter__(self) -> LoaderIterator:
         return self
 
-    def __next__(self):
+    def __next__(self) -> Any:
         with named_range(self._name):
             batch = self._next()
         self._yielded += 1

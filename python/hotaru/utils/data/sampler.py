@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import chain, repeat
 
 from ... import (
@@ -14,33 +15,33 @@ from ... import (
     randint,
     randperm,
 )
-from .dataset import _Subscriptable
+from .dataset import _Subscriptable, _T_co
 
 
-class Sampler(_Subscriptable):
+class Sampler(_Subscriptable[_T_co]):
     """Base class: subclasses define `__iter__`, usually `__len__`."""
 
     def __init__(self, data_source=None) -> None:
         pass
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[_T_co]:
         raise NotImplementedError
 
 
-class SequentialSampler(Sampler):
+class SequentialSampler(Sampler[int]):
     """0, 1, …."""
 
-    def __init__(self, data_source) -> None:
+    def __init__(self, data_source: Sized) -> None:
         self.data_source = data_source
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[int]:
         return iter(range(len(self.data_source)))
 
     def __len__(self) -> int:
         return len(self.data_source)
 
 
-class RandomSampler(Sampler):
+class RandomSampler(Sampler[int]):
     """Random indices, each once a round, or independent with `replacement`.
 
     Without a `generator` each iteration seeds one of its own from the default
@@ -49,10 +50,10 @@ class RandomSampler(Sampler):
 
     def __init__(
         self,
-        data_source,
+        data_source: Sized,
         replacement: bool = False,
         num_samples: int | None = None,
-        generator=None,
+        generator: Generator | None = None,
     ) -> None:
         self.data_source = data_source
         self.replacement = _boolean("replacement", replacement)
@@ -67,7 +68,7 @@ class RandomSampler(Sampler):
             return len(self.data_source)
         return self._num_samples
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[int]:
         generator = self.generator
         if generator is None:
             generator = Generator()
@@ -90,14 +91,16 @@ class RandomSampler(Sampler):
         return self.num_samples
 
 
-class SubsetRandomSampler(Sampler):
+class SubsetRandomSampler(Sampler[int]):
     """Given indices in random order."""
 
-    def __init__(self, indices, generator=None) -> None:
+    def __init__(
+        self, indices: Sequence[int], generator: Generator | None = None
+    ) -> None:
         self.indices = indices
         self.generator = generator
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[int]:
         for i in randperm(len(self.indices), generator=self.generator).tolist():
             yield self.indices[i]
 
@@ -105,11 +108,15 @@ class SubsetRandomSampler(Sampler):
         return len(self.indices)
 
 
-class WeightedRandomSampler(Sampler):
+class WeightedRandomSampler(Sampler[int]):
     """`num_samples` indices with probabilities in proportion to `weights`."""
 
     def __init__(
-        self, weights, num_samples: int, replacement: bool = True, generator=None
+        self,
+        weights: Sequence[float],
+        num_samples: int,
+        replacement: bool = True,
+        generator: Generator | None = None,
     ) -> None:
         _positive("num_samples", num_samples)
         self.replacement = _boolean("replacement", replacement, ValueError)
@@ -122,7 +129,7 @@ class WeightedRandomSampler(Sampler):
         self.num_samples = num_samples
         self.generator = generator
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[int]:
         draws = multinomial(
             self.weights, self.num_samples, self.replacement, generator=self.generator
         )
@@ -132,16 +139,18 @@ class WeightedRandomSampler(Sampler):
         return self.num_samples
 
 
-class BatchSampler(Sampler):
+class BatchSampler(Sampler[list[int]]):
     """Lists of `batch_size` indices of another sampler."""
 
-    def __init__(self, sampler, batch_size: int, drop_last: bool) -> None:
+    def __init__(
+        self, sampler: Sampler[int] | Iterable[int], batch_size: int, drop_last: bool
+    ) -> None:
         _positive("batch_size", batch_size)
         self.drop_last = _boolean("drop_last", drop_last, ValueError)
         self.sampler = sampler
         self.batch_size = batch_size
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[list[int]]:
         batch = []
         for index in self.sampler:
             batch.append(index)

@@ -11,6 +11,11 @@ from ...._tensor.swap import swap_tensors
 from ...._utils import typename
 from ...parameter import Parameter
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Self
+    from collections.abc import Callable
+
 _TO_TEXT = (
     "to() received an invalid combination of arguments - got ({got}), but "
     "expected one of:\n"
@@ -31,7 +36,7 @@ _TO_EMPTY = (
 class ConversionMixin:
     """`to`, `half`, `cuda`, … of `Module`: they change it and return it."""
 
-    def _apply(self, fn, recurse: bool = True):
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Replaces every parameter, gradient and buffer `t` by `fn(t)`.
 
         Parameters keep their identity, so optimizers stay valid, unless
@@ -88,38 +93,38 @@ class ConversionMixin:
                 f"_apply(): Couldn't swap {self._get_name()}.{name}"
             ) from error
 
-    def _to_floating(self, dtype):
+    def _to_floating(self, dtype) -> Self:
         return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
 
-    def float(self):
+    def float(self) -> Self:
         """Converts floating point parameters and buffers to float32."""
         return self._to_floating(hotaru.float32)
 
-    def double(self):
+    def double(self) -> Self:
         """Converts floating point parameters and buffers to float64."""
         return self._to_floating(hotaru.float64)
 
-    def half(self):
+    def half(self) -> Self:
         """Converts floating point parameters and buffers to float16."""
         return self._to_floating(hotaru.float16)
 
-    def bfloat16(self):
+    def bfloat16(self) -> Self:
         """Converts floating point parameters and buffers to bfloat16."""
         return self._to_floating(hotaru.bfloat16)
 
-    def cpu(self):
+    def cpu(self) -> Self:
         """Moves all parameters and buffers to the CPU."""
         return self._apply(lambda t: t.cpu())
 
-    def cuda(self, device=None):
+    def cuda(self, device: int | hotaru.device | str | None = None) -> Self:
         """Moves all parameters and buffers to a GPU, the current by default."""
         return self._apply(lambda t: t.cuda(device))
 
-    def share_memory(self):
+    def share_memory(self) -> Self:
         """Moves all parameters and buffers to memory that processes share."""
         return self._apply(lambda t: t.share_memory_())
 
-    def to(self, *args, **kwargs):
+    def to(self, *args, **kwargs) -> Self:
         """Moves and converts parameters and buffers in place; returns self.
 
         Called as `to(device, dtype, non_blocking)`, `to(dtype, non_blocking)`,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 from ....utils.hooks import RemovableHandle, add_hook
 from . import global_hooks as _global_hooks
@@ -16,7 +18,11 @@ class HookMixin:
     _hooked = False
 
     def register_forward_pre_hook(
-        self, hook, *, prepend: bool = False, with_kwargs: bool = False
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False
     ) -> RemovableHandle:
         """Registers `hook(module, args) -> None | args` to run before forward.
 
@@ -29,7 +35,7 @@ class HookMixin:
 
     def register_forward_hook(
         self,
-        hook,
+        hook: Callable[..., Any],
         *,
         prepend: bool = False,
         with_kwargs: bool = False,
@@ -49,7 +55,7 @@ class HookMixin:
         return add_hook(self._forward_hooks, hook, prepend=prepend, flags=flags)
 
     def register_full_backward_pre_hook(
-        self, hook, prepend: bool = False
+        self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
         """Registers `hook(module, grad_output) -> None | grad_output`."""
         self._hooked = True
@@ -64,7 +70,7 @@ class HookMixin:
         self._is_full_backward_hook = full
 
     def register_full_backward_hook(
-        self, hook, prepend: bool = False
+        self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
         """Registers a hook on the gradients of the module's inputs.
 
@@ -75,7 +81,7 @@ class HookMixin:
         self._hooked = True
         return add_hook(self._backward_hooks, hook, prepend=prepend)
 
-    def register_backward_hook(self, hook) -> RemovableHandle:
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Registers a backward hook on the node of the module's output.
 
         Kept for old programs: its `grad_input` are the inputs of the last
@@ -85,7 +91,7 @@ class HookMixin:
         self._hooked = True
         return add_hook(self._backward_hooks, hook)
 
-    def _call_with_hooks(self, args: tuple, kwargs: dict):
+    def _call_with_hooks(self, args: tuple, kwargs: dict) -> Any:
         """Runs forward between its hooks; see the `register_*` methods."""
         call = _Call(self, args, kwargs)
         try:

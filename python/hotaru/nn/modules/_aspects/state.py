@@ -15,6 +15,10 @@ from ...._tensor.swap import swap_tensors
 from ....utils.hooks import RemovableHandle, add_hook
 from ...parameter import Parameter, is_lazy
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
@@ -112,7 +116,7 @@ class StateMixin:
 
     def state_dict(
         self, *args, destination=None, prefix: str = "", keep_vars: bool = False
-    ) -> dict:
+    ) -> dict[str, Any]:
         """Parameters and persistent buffers by dotted name.
 
         Args:
@@ -175,7 +179,9 @@ class StateMixin:
 
     # -- loading -----------------------------------------------------------
 
-    def load_state_dict(self, state_dict, strict: bool = True, assign: bool = False):
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> _IncompatibleKeys:
         """Copies values by name into this module and its children.
 
         Args:

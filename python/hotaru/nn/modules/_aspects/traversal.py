@@ -9,8 +9,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ..module import Module
 
-def member_of(module: TraversalMixin, name: str):
+
+def member_of(module: Module, name: str):
     """A module's attribute; AttributeError if there is none."""
     if not hasattr(module, name):
         raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
@@ -25,12 +27,12 @@ def _check_module(name: str, found) -> None:
 class TraversalMixin:
     """Iteration and lookup by dotted name of `Module`."""
 
-    def children(self) -> Iterator[TraversalMixin]:
+    def children(self) -> Iterator[Module]:
         """Direct children, each once."""
         for _, module in self.named_children():
             yield module
 
-    def named_children(self) -> Iterator[tuple[str, TraversalMixin]]:
+    def named_children(self) -> Iterator[tuple[str, Module]]:
         """Direct children with their names, each once."""
         seen = set()
         for name, module in self._modules.items():
@@ -38,14 +40,14 @@ class TraversalMixin:
                 seen.add(module)
                 yield name, module
 
-    def modules(self, remove_duplicate: bool = True) -> Iterator[TraversalMixin]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
         """This module and all below it, depth first, each once."""
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_modules(
         self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, TraversalMixin]]:
+    ) -> Iterator[tuple[str, Module]]:
         """This module (named `prefix`) and all below it with dotted names."""
         memo = set() if memo is None else memo
         if self in memo:
@@ -113,7 +115,7 @@ class TraversalMixin:
                     seen.add(id(member))
                 yield f"{path}.{name}" if path else name, member
 
-    def get_submodule(self, target: str) -> TraversalMixin:
+    def get_submodule(self, target: str) -> Module:
         """The module at a dotted path; "" is this module.
 
         Raises:
@@ -128,7 +130,7 @@ class TraversalMixin:
         return module
 
     def set_submodule(
-        self, target: str, module: TraversalMixin, strict: bool = False
+        self, target: str, module: Module, strict: bool = False
     ) -> None:
         """Puts `module` at a dotted path whose parent exists.
 
