@@ -68,7 +68,7 @@ def _any(name: str, method: bool) -> str:
 
 def _readable(text: str) -> str:
     """A text of nanobind's with this stub's names."""
-    text = re.sub(r"\bhotaru\.(_C\.)?", "", text)
+    text = re.sub(r"\bhotaru\.(?:[a-z_C]+\.)*", "", text)
     text = re.sub(r"(?<![\w.])(list|dict|tuple)(?=\[)", r"builtins.\1", text)
     for word, instead in _WORDS.items():
         text = re.sub(rf"(?<![\w.]){word}(?![\w\[(:])", instead, text)

@@ -134,6 +134,7 @@ class Namespace:
     def _names(self, module, source: Source) -> set[str]:
         names = {*dir(module), *getattr(module, "__all__", ()), *source.bound()}
         if not source.defined and not source.imported:  # of a module without a file
+            names |= {*dir(type(module))} - {*dir(types.ModuleType)}
             names = {n for n in names if n[0] != "_"}
         names -= {"annotations", "TYPE_CHECKING"}
         names = {n for n in names if not n.startswith("__") or n == "__version__"}
@@ -160,6 +161,8 @@ class Namespace:
         place, given = source.imported.get(name, ("", None))
         if given and place.partition(".")[0] == source.name.partition(".")[0]:
             return f"from {place} import {given} as {name}"
+        if name == "__version__":
+            return "__version__: str"
         if name.startswith("_") and name not in getattr(module, "__all__", ()):
             return ""
         if given and name in getattr(module, "__all__", ()):
@@ -170,6 +173,8 @@ class Namespace:
         parent, _, last = value.__name__.rpartition(".")
         if value.__name__.partition(".")[0] != within.partition(".")[0]:
             return ""
+        if sys.modules.get(value.__name__) is not value:
+            return f"{name}: Any"
         return f"from {parent} import {last} as {name}" if parent else ""
 
 
@@ -201,7 +206,7 @@ def own(source: Source, name: str, bound: str) -> str:
         decorator = ast.parse("contextlib.contextmanager", mode="eval").body
         short.decorator_list = [decorator]
     text = ast.unparse(ast.fix_missing_locations(short))
-    text = re.sub(r"BroadcastingList\d\[(\w+)\]", r"\1 | Sequence[\1]", text)
+    text = re.sub(r"BroadcastingList\d\[([^]]+)\]", r"\1 | Sequence[\1]", text)
     return "\n".join([*sorted(lines - {""}), text])
 
 
@@ -242,6 +247,8 @@ def _annotations(node: ast.FunctionDef) -> list[ast.expr]:
 
 def _value(name: str, value) -> str:
     """What has no definition in a file: a constant, or a class made by a call."""
+    if isinstance(value, types.MethodType):
+        return f"def {name}(*args: Any, **kwargs: Any) -> Any: ..."
     if not isinstance(value, type):
         return f"{name}: {constant(value)}"
     if name.endswith("Tensor"):

@@ -13,6 +13,10 @@ from ._failures import failure_of
 from ._graphed import CACHE_SIZE, Graphed
 from ._proxy import OptimizedModule
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 BACKENDS = ("cudagraphs", "graphs", "inductor", "onnxruntime", "openvino", "xla")
 # Others leave the mode alone, as they do in PyTorch.
 _WITH_MODES = ("graphs", "inductor")
@@ -56,7 +60,7 @@ def compile(
     isolate_recompiles: bool = False,
     dynamic_shapes=None,
     shapes_spec=None,
-):
+) -> Any:
     """Makes a function or module run as graphs, with results of its own.
 
     As ``make_graphed_callables`` without samples, but every call gives fresh

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+from typing import Any
 
 from .. import _C
 from ..nn import Module
@@ -39,7 +40,9 @@ def enum_type(cls: type):
         raise TypeError(str(error)) from None
 
 
-def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
+def script(
+    obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None
+) -> Any:
     """Compiles a function, a class or a module from its source.
 
     Args:

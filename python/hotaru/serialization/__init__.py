@@ -45,6 +45,10 @@ from ._places import (
 )
 from ._weights import is_weights, load_weights
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 __all__ = [
     "LoadEndianness",
     "SourceChangeWarning",
@@ -202,7 +206,7 @@ def load(
     weights_only: bool | None = None,
     mmap: bool | None = None,
     **pickle_load_args,
-):
+) -> Any:
     """Reads what `torch.save` wrote; runs nothing by default.
 
     Files of weights (safetensors, GGUF) give the dict of their tensors; see
