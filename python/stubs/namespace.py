@@ -115,8 +115,14 @@ class Namespace:
         source = self._homes.source(name) or Source(name, pathlib.Path())
         found = {n: getattr(module, n) for n in sorted(self._names(module, source))}
         found.update(more or {})
+        real = self._real(name, module)
         by_hand = defined_names(written)
-        parts = [self._line(source, n, v) for n, v in found.items() if n not in by_hand]
+        parts = []
+        for bound, value in found.items():
+            if real and bound in real.bound():
+                parts.append(f"from {real.name} import {bound} as {bound}")
+            elif bound not in by_hand:
+                parts.append(self._line(source, bound, value))
         lines = "\n".join(filter(None, parts)).split("\n")
         is_import = re.compile("from .* import |import ").match
         imports = list(dict.fromkeys(filter(is_import, lines)))
@@ -124,6 +130,13 @@ class Namespace:
         head = f'"""{(module.__doc__ or name).strip().splitlines()[0]}"""\n'
         body = "\n".join(["\n".join(imports), self._exported(module), written, *rest])
         return f"{head}\n{used(body)}\n{body}\n"
+
+    def _real(self, name: str, module) -> Source | None:
+        """The source of a module that has another name besides its own."""
+        same = sys.modules.get(module.__name__) is module
+        if module.__name__ == name or not same:
+            return None
+        return self._homes.source(module.__name__)
 
     def _exported(self, module) -> str:
         """The list of names that a star gives, where the module has one."""
@@ -155,6 +168,8 @@ class Namespace:
                 other and other.defined.get(home[1]), ast.FunctionDef
             ):
                 return own(other, home[1], name)
+            if home[1] != name:  # a stub exports what keeps its name
+                return f"from {home[0]} import {home[1]} as _{name}_\n{name} = _{name}_"
             return f"from {home[0]} import {home[1]} as {name}"
         if home:
             return own(source, home[1], name)

@@ -50,6 +50,7 @@ STUBBED = """
     onnx.symbolic_opset9
     optim
     sparse
+    quantization
     special
     utils
     utils.cpp_extension
@@ -57,8 +58,18 @@ STUBBED = """
     version
 """.split()
 # Modules that make others, without a file.
-_MAKERS = ("backends", "cpu.amp", "nn.modules", "profiler", "signal")
-_MAKERS += ("utils.data.datapipes.iter",)
+_MAKERS = """
+    backends
+    cpu.amp
+    nn.intrinsic
+    nn.modules
+    nn.qat
+    nn.quantized
+    profiler
+    quantization
+    signal
+    utils.data.datapipes.iter
+""".split()
 # Written by hand as they are.
 _WHOLE = ("_extension.grad_mode", "_extension.size", "ops")
 _WRITTEN = pathlib.Path(__file__).parent / "written"
@@ -84,6 +95,7 @@ def stubs(extension) -> dict[str, str]:
     for name in ("", *STUBBED, *_MAKERS):
         importlib.import_module(f"{ROOT}.{name}".rstrip("."))
     modules = [f"{ROOT}.{name}" for name in STUBBED]
+    _ask(modules)
     homes = Homes(native)
     modules += [name for name in sorted(sys.modules) if _is_made(name, homes)]
     operators = Operators(extension, frozenset(result_names()))
@@ -97,6 +109,15 @@ def stubs(extension) -> dict[str, str]:
     for name in _WHOLE:
         out[f"{ROOT}.{name}"] = _text(name)
     return out
+
+
+def _ask(modules: list[str]) -> None:
+    """Has the modules make what they make when they are asked for it."""
+    for name in (ROOT, *modules):
+        module = sys.modules[name]
+        for asked in {*dir(module), *getattr(module, "__all__", ())}:
+            getattr(module, asked, None)
+        _more(name)
 
 
 def _is_made(name: str, homes: Homes) -> bool:
@@ -113,11 +134,17 @@ def _more(name: str) -> dict:
     from hotaru._extension.places import PUBLIC
     from hotaru.storage._legacy import storage_classes
 
+    def package(name: str):
+        return importlib.import_module(f"{ROOT}.{name}")
+
     storages = {kind.__name__ for kind in storage_classes()} - {"UntypedStorage"}
     names = {
         ROOT: {*PUBLIC, "Tag", *TYPES, *storages},
         f"{ROOT}.cuda": {"default_generators", *TYPES, *storages},
+        f"{ROOT}.distributed": package("distributed")._FROM_LATER,
         f"{ROOT}.sparse": TYPES,
+        f"{ROOT}.utils": ("ThroughputBenchmark", "set_module", "swap_tensors"),
+        f"{ROOT}.utils.cpp_extension": ("BuildExtension",),
     }
     module = importlib.import_module(name)
     asked = sorted(names.get(name, ()))

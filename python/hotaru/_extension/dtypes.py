@@ -122,6 +122,9 @@ def dtype_of_type(spec):
 
 
 class _Limits:
+    bits: int
+    dtype: str
+
     def __init__(self, dtype) -> None:
         self._dtype = dtype
         if not isinstance(dtype, _C.dtype):
@@ -149,6 +152,13 @@ class _Limits:
 
 class finfo(_Limits):  # noqa: N801
     """Limits of a floating-point dtype."""
+
+    max: float
+    min: float
+    eps: float
+    tiny: float
+    smallest_normal: float
+    resolution: float
 
     # mantissa bits without the leading one, smallest and largest exponents
     _KNOWN = {  # noqa: RUF012
@@ -191,6 +201,9 @@ class iinfo(_Limits):  # noqa: N801
     """Limits of an integer dtype; of a quantised one those of the integers that
     hold its elements.
     """
+
+    max: int
+    min: int
 
     _KNOWN = (
         "uint8",

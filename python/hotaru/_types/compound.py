@@ -10,6 +10,8 @@ from .base_type import Type
 from .plain import BoolType, ComplexType, FloatType, IntType, NoneType, StringType
 from .tensor_type import TensorType
 
+TYPE_CHECKING = False
+
 
 class _Made(Type):
     """Type that is written with the text of its parts."""
@@ -50,6 +52,21 @@ class ListType(_Of):
     """List[T]."""
 
     _name = "List"
+
+    if TYPE_CHECKING:  # set on the class below
+
+        @staticmethod
+        def ofInts() -> ListType: ...  # noqa: N802
+        @staticmethod
+        def ofTensors() -> ListType: ...  # noqa: N802
+        @staticmethod
+        def ofFloats() -> ListType: ...  # noqa: N802
+        @staticmethod
+        def ofComplexDoubles() -> ListType: ...  # noqa: N802
+        @staticmethod
+        def ofBools() -> ListType: ...  # noqa: N802
+        @staticmethod
+        def ofStrings() -> ListType: ...  # noqa: N802
 
     def __init__(self, item: Type) -> None:
         if item is None:

@@ -63,4 +63,22 @@ class _Compiler(Switches):
         return {**found, **{name: getattr(self, name) for name in _SAME}}
 
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    accumulated_recompile_limit: int
+    allow_unspec_int_on_nn_module: bool
+    assume_static_by_default: bool
+    automatic_dynamic_shapes: bool
+    capture_dynamic_output_shape_ops: bool
+    capture_scalar_outputs: bool
+    dynamic_shapes: bool
+    enable_cpp_symbolic_shape_guards: bool
+    fail_on_recompile_limit_hit: bool
+    log_file_name: str | None
+    recompile_limit: int
+    reorderable_logging_functions: set
+    skip_tensor_guards_with_matching_dict_tags: bool
+    verbose: bool
+    wrap_top_frame: bool
+
 sys.modules[__name__].__class__ = _Compiler

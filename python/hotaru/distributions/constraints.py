@@ -200,7 +200,7 @@ class _Bounded(Constraint):
         return (value % 1 == 0) & inside if self.is_discrete else inside
 
 
-def _bounded(name: str, inside, *shown: str, integer: bool = False) -> type:
+def _bounded(name: str, inside, *shown: str, integer: bool = False) -> type[_Bounded]:
     members = {
         "_shown": shown,
         "_inside": staticmethod(inside),

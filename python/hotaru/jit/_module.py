@@ -22,6 +22,11 @@ from ._shown import graph_of, known_owner, method_graph, shown_graph
 from ._source import frame_names
 
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
 class _CompiledWhenMade(type):
     """Makes calling a subclass give the compiled module."""
 
@@ -37,6 +42,18 @@ class ScriptModule(Module, metaclass=_CompiledWhenMade):
     An instance of a subclass is compiled as soon as its `__init__` has run:
     what the program gets is a `RecursiveScriptModule`.
     """
+
+    if TYPE_CHECKING:  # set on the class below
+        code: str
+        code_with_constants: tuple
+        graph: Any
+        inlined_graph: Any
+        original_name: str
+
+        def forward_magic_method(self, method_name: str, *args, **kwargs) -> Any: ...
+        def graph_for(self, *args, **kwargs) -> Any: ...
+        def save(self, f, **kwargs) -> None: ...
+        def save_to_buffer(self, **kwargs) -> bytes: ...
 
     def __setattr__(self, name: str, value) -> None:
         if isinstance(value, Attribute):  # from here on it is its value

@@ -22,6 +22,9 @@ class Event:
     """
 
     __slots__ = ("data", "name", "timestamp")
+    name: str
+    timestamp: datetime
+    data: Mapping[str, data_value_t]
 
     def __init__(
         self, name: str, timestamp: datetime, data: Mapping[str, data_value_t]

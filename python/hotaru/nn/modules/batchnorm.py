@@ -17,6 +17,10 @@ from ._arguments import show, weight_and_bias
 from .module import Module
 
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .lazy import LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d
+
 class _NormBase(Module):
     """Parameters (C), running statistics (C) and the count of batches."""
 

@@ -17,6 +17,17 @@ from ._arguments import LayerFunction, ntuple, weight_and_bias
 from .linear import uniform_by_fan_in
 from .module import Module
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .lazy import (
+        LazyConv1d,
+        LazyConv2d,
+        LazyConv3d,
+        LazyConvTranspose1d,
+        LazyConvTranspose2d,
+        LazyConvTranspose3d,
+    )
+
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 _PADDINGS = ("same", "valid")
 

@@ -12,6 +12,10 @@ from ._arguments import show, weight_and_bias
 from .module import Module
 
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .lazy import LazyLinear
+
 class Identity(Module):
     """Returns its input; takes and ignores any arguments."""
 

@@ -14,6 +14,11 @@ from .distance import PairwiseDistance
 from .module import Module
 
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .former import NLLLoss2d
+    from .linear_loss import LinearCrossEntropyLoss
+
 class _Loss(Module):
     """Holds the reduction."""
 

@@ -20,6 +20,10 @@ from ..parameter import Parameter
 from ..utils.rnn import PackedSequence
 from .module import Module
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .rnn_cell import GRUCell, LSTMCell, RNNCell, RNNCellBase
+
 # Rows of the weights, in multiples of hidden_size.
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 _OPERATORS = {
