@@ -117,6 +117,9 @@ class Book:
             return ""
         if name.kind == "property":
             return docstrings.doc_of(name.raw) if has_own_doc(name.raw) else ""
+        if name.in_class and name.kind == "function" and inherits_doc(name):
+            if self.texts.find(name.full):  # says more than the class above
+                return ""
         return docstrings.doc_of(name.value)
 
     def first(self, name: Public) -> str:
@@ -131,6 +134,12 @@ class Book:
         """True if something is said of a name beyond its signature."""
         first = self.first(name)
         return len(_RULED.findall(first)) >= 2 or "`" in first
+
+
+def inherits_doc(name: Public) -> bool:
+    """True for a method whose docstring is that of a class above its own."""
+    raw = getattr(name.raw, "__func__", name.raw)
+    return not getattr(raw, "__doc__", None)
 
 
 def has_own_doc(raw: Any) -> bool:
