@@ -18,6 +18,7 @@ from ..utils import _pytree as pytree
 from . import _trace
 from ._arguments import SymFloatArgument, SymIntArgument
 from ._errors import Restart, UserError
+from ._module import ExportedModule
 from ._numbers import SymbolicFloat, SymbolicInt
 from ._sizes import Sizes
 from ._trace import Recording, Trace
@@ -101,9 +102,10 @@ def export_with(make, mod, args, kwargs, dynamic_shapes, preserved) -> TracedPro
             "without it, and call what comes of it within autocast"
         )
     if isinstance(mod, ScriptModule):
-        from ._script import python_module
+        from ._script import exported_module, python_module
 
-        mod = python_module(mod)
+        loaded = isinstance(mod, ExportedModule)
+        mod = (exported_module if loaded else python_module)(mod)
     return _Export(make, mod, args, kwargs or {}, dynamic_shapes).run()
 
 

@@ -23,7 +23,7 @@ from ._frames import script_places
 from ._known import KnownValues
 from ._numbers import SymbolicFloat, SymbolicInt
 
-__all__ = ["python_module"]
+__all__ = ["exported_module", "python_module"]
 
 _NO_FORM = "it has no form in an exported program"
 # Names of dtypes, by the numbers that scripts have for them.
@@ -357,20 +357,20 @@ class _Part(Module):
     """Parameters, buffers and modules of a compiled module."""
 
 
-def python_module(script, method: str = "forward") -> Module:
+def python_module(script, method: str = "forward", program=None) -> Module:
     """A module of Python's with the same parameters and buffers, under their
-    names, whose forward follows the method's graph.
+    names, whose forward follows the graph of the method, or of `program`.
 
     Buffers of an ONNX model are constants of its file: what is computed of
     them alone is known.
     """
-    program = getattr(script, method)
+    program = program or getattr(script, method)
     arguments = list(program.schema.arguments)[1:]
 
     def forward(self, *args, **kwargs):
-        given = inspect.signature(self.forward).bind(*args, **kwargs)
+        given = signature.bind(self, *args, **kwargs)
         given.apply_defaults()
-        values = list(given.arguments.values())
+        values = list(given.arguments.values())[1:]
         constants = ()
         if script.original_name == _ONNX:
             constants = [buffer for _, buffer in script.named_buffers()]
@@ -387,9 +387,10 @@ def python_module(script, method: str = "forward") -> Module:
         )
         for a in arguments
     ]
-    forward.__signature__ = inspect.Signature(
+    signature = inspect.Signature(
         [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), *parameters]
     )
+    forward.__signature__ = signature
     made = type("Program", (_Part,), {"forward": forward})()
     for path, tensor in script.named_parameters(remove_duplicate=False):
         owner, name = _owner(made, path)
@@ -398,6 +399,29 @@ def python_module(script, method: str = "forward") -> Module:
         owner, name = _owner(made, path)
         owner._buffers[name] = tensor  # a name may be that of a method
     made.train(script.training)
+    return made
+
+
+def exported_module(loaded) -> Module:
+    """As `python_module` of a loaded program's module, which is called with
+    the containers that the program was exported with.
+    """
+    call = loaded._call
+    made = python_module(loaded, program=loaded._c.method(call.method))
+    follow = type(made).forward
+    flat = inspect.Signature(
+        [
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            for name in ("self", *call.names, *call.keywords)
+        ]
+    )
+
+    def forward(self, *args, **kwargs):
+        leaves = call.leaves(args, kwargs)
+        return call.result(follow(self, *leaves))
+
+    forward.__signature__ = flat
+    type(made).forward = forward
     return made
 
 

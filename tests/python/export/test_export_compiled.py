@@ -78,6 +78,32 @@ def test_gradients_reach_the_compiled_module():
     assert script.step.grad.item() == 2 * 8 * 2 + 8 * 2
 
 
+class Containers(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 2)
+
+    def forward(self, named, pair, *, scale):
+        return {"y": self.layer(named["x"]) + pair[0], "z": (pair[1] * scale,)}
+
+
+def test_a_loaded_program_keeps_its_containers():
+    given = {"x": torch.randn(3, 4)}, (torch.ones(2), torch.ones(3))
+    by_name = {"scale": torch.tensor(2.0)}
+    batch = torch.export.Dim("batch")
+    shapes = {"named": {"x": {0: batch}}, "pair": (None, None), "scale": None}
+    model = Containers()
+    first = export(model, given, by_name, dynamic_shapes=shapes)
+    read = saved(first)
+    again = export(read, given, by_name)
+    for run in (again.module(), saved(again)):
+        found = run(*given, **by_name)
+        assert torch.equal(found["y"], model(*given, **by_name)["y"])
+        assert torch.equal(found["z"][0], torch.full((3,), 2.0))
+    again.module()(*given, **by_name)["y"].sum().backward()
+    assert read.layer.weight.grad is not None
+
+
 By = Union[torch.Tensor, float, List[int]]  # noqa: UP006 - scripts know it
 
 
