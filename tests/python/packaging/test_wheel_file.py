@@ -1,4 +1,4 @@
-"""What packaging/ promises of wheels and releases, on files of a few bytes."""
+"""Promises of packaging/ about wheels and releases, on files of a few bytes."""
 
 import base64
 import hashlib
