@@ -12,6 +12,7 @@
 #include <cxxabi.h>
 #endif
 
+#include "bindings/stable_abi.h"
 #include "hotaru/runtime/threads/admission.h"
 
 namespace hotaru::python {
@@ -56,8 +57,7 @@ class GilAcquire {
   GilAcquire() : state_(outlive([] { return PyGILState_Ensure(); })) {}
   ~GilAcquire() {
     // Late in the end there is no state of this thread, which counts as held.
-    if (!PyGILState_GetThisThreadState() || !PyGILState_Check())
-      stay_for_good();
+    if (!PyGILState_GetThisThreadState() || !holds_lock()) stay_for_good();
     PyGILState_Release(state_);
   }
   GilAcquire(const GilAcquire&) = delete;

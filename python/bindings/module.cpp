@@ -31,6 +31,7 @@
 #include "bindings/script/script_object.h"
 #include "bindings/script/script_own.h"
 #include "bindings/script/script_source.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/buffer.h"
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/default_device.h"
@@ -48,6 +49,7 @@ NB_MODULE(_C, m) {
   // The singletons of the module live as long as the process; the library
   // prints nothing.
   nanobind::set_leak_warnings(false);
+  init_stable_abi();
   init_errors(m);
   init_types(m);
   init_default_device(m);

@@ -14,6 +14,7 @@
 #include "bindings/errors.h"
 #include "bindings/gil.h"
 #include "bindings/ops/override.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/autograd/creation_hooks.h"
@@ -42,7 +43,7 @@ autograd::Edge edge_of(nb::handle place, F edge_of_tensor) {
   if (is_tensor(place.ptr())) return edge_of_tensor(tensor_of(place.ptr()));
   HOTARU_CHECK(nb::hasattr(place, "node"),
                "all inputs have to be Tensors or GradientEdges, but got ",
-               Py_TYPE(place.ptr())->tp_name);
+               class_name(place.ptr()));
   const nb::object node = place.attr("node");
   return {Ref<Node>(&nb::cast<PyNode&>(node).get()),
           nb::cast<uint32_t>(place.attr("output_nr"))};
@@ -186,7 +187,7 @@ nb::list execution_order() {
 bool will_execute(nb::object node) {
   HOTARU_CHECK(nb::isinstance<PyNode>(node),
                "_will_engine_execute_node expects an grad_fn, but got ",
-               Py_TYPE(node.ptr())->tp_name);
+               class_name(node.ptr()));
   const Pass& pass = current_pass("_get_should_execute_nodes");
   return pass.executes(&nb::cast<PyNode&>(node).get());
 }
@@ -328,7 +329,7 @@ int set_grad(PyObject* self, PyObject* value, void*) {
         HOTARU_CHECK_AS(TypeError, is_tensor(value),
                         "assigned grad expected to be a Tensor or None but got "
                         "grad of type ",
-                        Py_TYPE(value)->tp_name);
+                        class_name(value));
         const Tensor& grad = tensor_of(value);
         HOTARU_CHECK(!grad.is_same(t), "can't assign Variable as its own grad");
         HOTARU_CHECK(same(grad.sizes(), t.sizes()),
@@ -375,7 +376,7 @@ int set_grad_dtype(PyObject* self, PyObject* value, void*) {
         const bool any = value == Py_None;
         HOTARU_CHECK(any || is_dtype(value),
                      "grad_dtype must be a torch.dtype or None, but got ",
-                     any ? "None" : Py_TYPE(value)->tp_name);
+                     any ? "None" : class_name(value));
         autograd::set_grad_dtype(
             tensor_of(self),
             any ? std::nullopt : std::optional(to_dtype(value)));

@@ -2,6 +2,7 @@
 
 #include "bindings/autograd/collect.h"
 #include "bindings/gil.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/engine/engine.h"
@@ -22,7 +23,7 @@ std::string name_of(nb::handle function) {
 void check_tensor(nb::handle result) {
   HOTARU_CHECK_AS(TypeError, is_tensor(result.ptr()),
                   "expected Variable, but hook returned '",
-                  Py_TYPE(result.ptr())->tp_name, "'");
+                  class_name(result.ptr()), "'");
 }
 
 /// Puts what a hook of a node gave in the place of `grads`.
@@ -30,7 +31,7 @@ void replace(Tensors& grads, nb::handle hook, nb::handle result) {
   if (result.is_none()) return;
   HOTARU_CHECK_AS(TypeError, nb::isinstance<nb::tuple>(result),
                   "expected tuple, but hook returned '",
-                  Py_TYPE(result.ptr())->tp_name, "'");
+                  class_name(result.ptr()), "'");
   const nb::tuple values = nb::borrow<nb::tuple>(result);
   const std::string name = name_of(hook);
   HOTARU_CHECK(values.size() == grads.size(), "hook '", name,

@@ -8,6 +8,7 @@
 #include "bindings/autograd/notes.h"
 #include "bindings/autograd/saved_object.h"
 #include "bindings/gil.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/autograd/creation_hooks.h"
@@ -86,7 +87,7 @@ bool PythonNode::outlives() {
   bool owned = false;
   with_interpreter([&] {
     PyObject* object = context();
-    if (!object || Py_REFCNT(object) == 1) return;
+    if (!object || references(object) == 1) return;
     nb::inst_ptr<PyFunctionNode>(object)->own(Ref<Node>(this));
     context_.clear();
     owned = true;
@@ -209,7 +210,7 @@ nb::object call(const PyNode& self, nb::args arguments) {
     HOTARU_CHECK_AS(TypeError,
                     arguments[i].is_none() || is_tensor(arguments[i].ptr()),
                     "expected Variable argument ", i, ", got ",
-                    Py_TYPE(nb::object(arguments[i]).ptr())->tp_name);
+                    class_name(nb::object(arguments[i]).ptr()));
     grads.push_back(nb::cast<Tensor>(arguments[i]));
   }
   Tensors inputs = node.apply(std::move(grads));
@@ -268,7 +269,7 @@ void init_nodes(nb::module_& m) {
       .def("name", [](const PyNode& n) { return n.get().name(); })
       .def("__repr__",
            [](nb::handle self) {
-             return concat("<", Py_TYPE(self.ptr())->tp_name, " object at ",
+             return concat("<", class_name(self.ptr()), " object at ",
                            static_cast<void*>(self.ptr()), ">");
            })
       .def("__call__", &call)

@@ -5,6 +5,7 @@
 #include "bindings/errors.h"
 #include "bindings/gil.h"
 #include "bindings/graph/around_calls.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/checks/check.h"
@@ -37,7 +38,7 @@ class PySavedHooks final : public autograd::SavedHooks {
     HOTARU_CHECK_AS(TypeError, is_tensor(value.ptr()),
                     "Output of saved tensor unpack_hook expected to be a "
                     "Tensor but got result of type ",
-                    Py_TYPE(value.ptr())->tp_name);
+                    class_name(value.ptr()));
     return tensor_of(value.ptr());
   }
 

@@ -7,6 +7,7 @@
 #include "bindings/comm/stores.h"
 #include "bindings/gil.h"
 #include "bindings/runtime/future_object.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/comm/group/device_group.h"
 #include "hotaru/comm/group/process_group.h"
@@ -51,7 +52,7 @@ std::vector<Tensor> tensors_of(const nb::list& list) {
     HOTARU_CHECK_AS(TypeError, is_tensor(item.ptr()),
                     "Invalid function argument. Expected a list of "
                     "torch.Tensor, got ",
-                    Py_TYPE(item.ptr())->tp_name);
+                    class_name(item.ptr()));
     out.push_back(tensor_of(item.ptr()));
   }
   return out;

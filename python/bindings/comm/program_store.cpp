@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/comm/stores.h"
+#include "bindings/stable_abi.h"
 #include "hotaru/core/checks/check.h"
 
 namespace nb = nanobind;
@@ -22,8 +23,7 @@ namespace {
 
 std::string text_of(const nb::object& value) {
   if (PyBytes_Check(value.ptr()))
-    return {PyBytes_AS_STRING(value.ptr()),
-            size_t(PyBytes_GET_SIZE(value.ptr()))};
+    return std::string(view_of_bytes(value.ptr()));
   return nb::cast<std::string>(value);
 }
 

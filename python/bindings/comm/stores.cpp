@@ -7,6 +7,7 @@
 
 #include "bindings/comm/program_store.h"
 #include "bindings/gil.h"
+#include "bindings/stable_abi.h"
 #include "hotaru/comm/store/file_store.h"
 #include "hotaru/comm/store/hash_store.h"
 #include "hotaru/comm/store/prefix_store.h"
@@ -52,12 +53,11 @@ Ref<comm::Store> innermost(Ref<comm::Store> store) {
 /// A value: bytes, or text.
 std::string value_of(nb::handle value) {
   if (PyBytes_Check(value.ptr()))
-    return {PyBytes_AS_STRING(value.ptr()),
-            size_t(PyBytes_GET_SIZE(value.ptr()))};
+    return std::string(view_of_bytes(value.ptr()));
   std::string text;
   HOTARU_CHECK_AS(TypeError, nb::try_cast(value, text),
                   "a store's value is bytes or str, not ",
-                  Py_TYPE(value.ptr())->tp_name);
+                  class_name(value.ptr()));
   return text;
 }
 std::vector<std::string> values_of(const nb::sequence& values) {

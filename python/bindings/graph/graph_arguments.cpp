@@ -4,6 +4,7 @@
 #include <bit>
 #include <unordered_map>
 
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/node.h"
 #include "hotaru/ops/create/copy.h"
@@ -38,7 +39,7 @@ bool overlap(const Tensor& a, const Tensor& b, int64_t* distance) {
 /// True if somebody gave the tensor attributes of their own.
 bool has_attributes(PyObject* tensor) {
   PyObject* dict = reinterpret_cast<TensorObject*>(tensor)->dict;
-  return dict && PyDict_GET_SIZE(dict) > 0;
+  return dict && dict_size(dict) > 0;
 }
 
 }  // namespace
@@ -106,8 +107,8 @@ bool fits(PyObject* object, const Argument& wanted) {
     if (object == constant) return true;
     if (Py_TYPE(object) != Py_TYPE(constant) || is_tensor(object)) return false;
     if (PyFloat_CheckExact(object))  // zeros have signs, NaN equals itself
-      return std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(object)) ==
-             std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(constant));
+      return std::bit_cast<uint64_t>(float_value(object)) ==
+             std::bit_cast<uint64_t>(float_value(constant));
     const int equal = PyObject_RichCompareBool(object, constant, Py_EQ);
     if (equal < 0) PyErr_Clear();
     return equal == 1;

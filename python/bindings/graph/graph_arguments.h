@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "bindings/stable_abi.h"
 #include "hotaru/core/tensor.h"
 
 namespace hotaru::python {
@@ -37,8 +38,7 @@ struct Argument {
 using Arguments = std::span<PyObject* const>;
 
 inline Arguments span_of(const nanobind::tuple& arguments) {
-  return {&PyTuple_GET_ITEM(arguments.ptr(), 0),
-          size_t(PyTuple_GET_SIZE(arguments.ptr()))};
+  return {tuple_items(arguments.ptr()), size_t(tuple_size(arguments.ptr()))};
 }
 
 /// `target` is None for what is no tensor.

@@ -2,7 +2,6 @@
 // graph's memory, and results.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
-#include <structmember.h>
 
 #include <algorithm>
 #include <functional>
@@ -18,6 +17,7 @@
 #include "bindings/graph/graph_results.h"
 #include "bindings/graph/graph_states.h"
 #include "bindings/graph/surroundings.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/default_device.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/grad_mode.h"
@@ -211,8 +211,8 @@ class GraphCall {
     if (single_ && results_.only_root())
       return nb::steal(wrap(std::move(roots[0])));
     nb::object out = nb::steal(PyTuple_New(Py_ssize_t(results_.size())));
-    results_.make(roots, arguments, &PyTuple_GET_ITEM(out.ptr(), 0));
-    return single_ ? nb::borrow(PyTuple_GET_ITEM(out.ptr(), 0)) : out;
+    results_.make(roots, arguments, tuple_items(out.ptr()));
+    return single_ ? nb::borrow(tuple_item(out.ptr(), 0)) : out;
   }
 
   /// The captured backward: see GraphBackward. `results`: those of the capture.
@@ -468,7 +468,7 @@ PyObject* slow_name = nullptr;
 PyObject* call_slow(PyObject* self, PyObject* const* args, size_t nargsf,
                     PyObject* keywords) {
   const size_t n = size_t(PyVectorcall_NARGS(nargsf));
-  const size_t all = n + (keywords ? size_t(PyTuple_GET_SIZE(keywords)) : 0);
+  const size_t all = n + (keywords ? size_t(tuple_size(keywords)) : 0);
   std::vector<PyObject*> with_self = {self};
   with_self.insert(with_self.end(), args, args + all);
   return PyObject_VectorcallMethod(slow_name, with_self.data(), n + 1,
@@ -489,7 +489,7 @@ PyObject* fast_vectorcall(PyObject* object, PyObject* const* args,
 }
 
 PyObject* fast_new(PyTypeObject* type, PyObject*, PyObject*) {
-  auto* self = reinterpret_cast<FastCall*>(type->tp_alloc(type, 0));
+  auto* self = reinterpret_cast<FastCall*>(PyType_GenericAlloc(type, 0));
   if (!self) return nullptr;
   self->vectorcall = fast_vectorcall;
   self->lock = PyThread_allocate_lock();
@@ -516,7 +516,7 @@ void fast_dealloc(PyObject* object) {
   fast_clear(object);
   PyThread_free_lock(self->lock);
   PyTypeObject* type = Py_TYPE(object);
-  type->tp_free(object);
+  PyObject_GC_Del(object);
   Py_DECREF(type);
 }
 
@@ -526,7 +526,7 @@ PyObject* fast_set(PyObject* object, PyObject* call) {
   return guarded([&]() -> PyObject* {
     self->call =
         call == Py_None ? nullptr : nb::cast<GraphCall*>(nb::handle(call));
-    Py_XSETREF(self->object, Py_NewRef(call));
+    set_owned(self->object, Py_NewRef(call));
     Py_RETURN_NONE;
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 
 namespace hotaru::python {
@@ -17,7 +18,7 @@ void GraphStates::watch(const std::vector<Tensor>& tensors,
 }
 
 GraphStates::Owners GraphStates::Watched::owners() const {
-  Owners out{.objects = int64_t(Py_REFCNT(object.ptr()))};
+  Owners out{.objects = int64_t(references(object.ptr()))};
   if (tensor.defined()) {
     out.tensors = tensor.impl()->use_count();
     out.storages = tensor.storage()->use_count();

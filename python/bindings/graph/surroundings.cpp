@@ -1,8 +1,8 @@
 #include "bindings/graph/surroundings.h"
 
-#include <structmember.h>
-
 #include <unordered_map>
+
+#include "bindings/stable_abi.h"
 
 namespace hotaru::python {
 namespace {
@@ -11,7 +11,7 @@ namespace nb = nanobind;
 
 // Where a number lies that every change of a dict raises, as long as the dict
 // lives. Up to 3.13 dicts carry one themselves (PEP 509).
-#if PY_VERSION_HEX < 0x030E0000
+#if PY_VERSION_HEX < 0x030E0000 && !defined(Py_LIMITED_API)
 const uint64_t* tag_of(PyObject* dict) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -25,9 +25,9 @@ std::unordered_map<PyObject*, uint64_t>& changes() {
   return *map;
 }
 
-int on_change(PyDict_WatchEvent event, PyObject* dict, PyObject*, PyObject*) {
+int on_change(DictEvent event, PyObject* dict, PyObject*, PyObject*) {
   static uint64_t next = 0;
-  if (event == PyDict_EVENT_DEALLOCATED)
+  if (event == kDictGone)
     changes().erase(dict);
   else
     changes()[dict] = ++next;
@@ -35,8 +35,8 @@ int on_change(PyDict_WatchEvent event, PyObject* dict, PyObject*, PyObject*) {
 }
 
 const uint64_t* tag_of(PyObject* dict) {
-  static const int watcher = PyDict_AddWatcher(on_change);
-  if (watcher < 0 || PyDict_Watch(watcher, dict) < 0) nb::raise_python_error();
+  static const int watcher = add_dict_watcher(on_change);
+  if (watcher < 0 || watch_dict(watcher, dict) < 0) nb::raise_python_error();
   return &changes().try_emplace(dict, 0).first->second;
 }
 #endif
@@ -48,7 +48,7 @@ PyObject* value_of(PyObject* dict, PyObject* name) {
 }
 
 nb::object defaults_of(PyObject* function) {
-  PyObject* defaults = PyFunction_GET_DEFAULTS(function);
+  PyObject* defaults = function_defaults(function);
   return defaults ? nb::borrow(defaults) : nb::none();
 }
 
@@ -77,39 +77,38 @@ void Surroundings::add_names(nb::handle dict, const nb::tuple& names) {
 void Surroundings::add_list(nb::handle list) {
   if (!PyList_Check(list.ptr())) throw nb::type_error("expected a list");
   lists_.push_back({nb::borrow(list), {}});
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list.ptr()); ++i)
-    lists_.back().items.push_back(nb::borrow(PyList_GET_ITEM(list.ptr(), i)));
+  for (Py_ssize_t i = 0; i < sequence_size(list.ptr()); ++i)
+    lists_.back().items.push_back(nb::borrow(list_item(list.ptr(), i)));
 }
 
 void Surroundings::add_cell(nb::handle cell) {
-  if (!PyCell_Check(cell.ptr())) throw nb::type_error("expected a cell");
-  PyObject* value = PyCell_GET(cell.ptr());
+  if (!is_cell(cell.ptr())) throw nb::type_error("expected a cell");
+  PyObject* value = cell_value(cell.ptr());
   cells_.push_back({nb::borrow(cell), value ? nb::borrow(value) : nb::none()});
 }
 
 void Surroundings::add_function(nb::handle function) {
   PyObject* f = function.ptr();
-  if (!PyFunction_Check(f)) throw nb::type_error("expected a function");
-  functions_.push_back({nb::borrow(function),
-                        nb::borrow(PyFunction_GET_CODE(f)), defaults_of(f)});
-  if (PyObject* keywords = PyFunction_GET_KW_DEFAULTS(f)) add_dict(keywords);
+  if (!is_function(f)) throw nb::type_error("expected a function");
+  functions_.push_back(
+      {nb::borrow(function), nb::borrow(function_code(f)), defaults_of(f)});
+  if (PyObject* keywords = function_keyword_defaults(f)) add_dict(keywords);
 }
 
 void Surroundings::add_slot(nb::handle object, nb::handle member) {
   if (Py_TYPE(member.ptr()) != &PyMemberDescr_Type)
     throw nb::type_error("expected a slot's descriptor");
-  auto* descriptor = reinterpret_cast<PyMemberDescrObject*>(member.ptr());
-  if (descriptor->d_member->type != T_OBJECT_EX ||
-      !PyObject_TypeCheck(object.ptr(), descriptor->d_common.d_type))
+  if (member_of(member.ptr())->type != T_OBJECT_EX ||
+      !PyObject_TypeCheck(object.ptr(), member_class(member.ptr())))
     throw nb::type_error("expected a slot of the object");
-  const Py_ssize_t offset = descriptor->d_member->offset;
+  const Py_ssize_t offset = member_of(member.ptr())->offset;
   slots_.push_back(
       {nb::borrow(object), nb::borrow(slot_of(object.ptr(), offset)), offset});
 }
 
 void Surroundings::add_type(nb::handle type) {
   if (!PyType_Check(type.ptr())) throw nb::type_error("expected a class");
-  PyObject* dict = reinterpret_cast<PyTypeObject*>(type.ptr())->tp_dict;
+  PyObject* dict = type_dict(reinterpret_cast<PyTypeObject*>(type.ptr()));
   if (dict) add_dict(dict);
 }
 
@@ -141,17 +140,16 @@ bool Surroundings::unchanged() const {
   if (!same_dicts()) return false;
   for (const List& list : lists_) {
     PyObject* now = list.list.ptr();
-    if (size_t(PyList_GET_SIZE(now)) != list.items.size()) return false;
+    if (size_t(sequence_size(now)) != list.items.size()) return false;
     for (size_t i = 0; i < list.items.size(); ++i)
-      if (PyList_GET_ITEM(now, Py_ssize_t(i)) != list.items[i].ptr())
-        return false;
+      if (list_item(now, Py_ssize_t(i)) != list.items[i].ptr()) return false;
   }
   for (const Cell& cell : cells_) {
-    PyObject* value = PyCell_GET(cell.cell.ptr());
+    PyObject* value = cell_value(cell.cell.ptr());
     if ((value ? value : Py_None) != cell.value.ptr()) return false;
   }
   for (const Function& f : functions_)
-    if (PyFunction_GET_CODE(f.function.ptr()) != f.code.ptr() ||
+    if (function_code(f.function.ptr()) != f.code.ptr() ||
         !defaults_of(f.function.ptr()).is(f.defaults))
       return false;
   for (const Slot& slot : slots_)

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings/ops/op_bind.h"
+#include "bindings/stable_abi.h"
 
 namespace hotaru::python {
 
@@ -18,9 +19,9 @@ bool any_argument(const Call& call, const F& f) {
   for (size_t i = 0; i < n; ++i) {
     PyObject* object = call.args[i];
     if (is_sequence(object)) {
-      const Py_ssize_t size = PySequence_Fast_GET_SIZE(object);
+      const Py_ssize_t size = sequence_size(object);
       for (Py_ssize_t k = 0; k < size; ++k)
-        if (f(PySequence_Fast_GET_ITEM(object, k))) return true;
+        if (f(sequence_item(object, k))) return true;
     } else if (f(object)) {
       return true;
     }

@@ -6,6 +6,7 @@
 #include "bindings/graph/around_calls.h"
 #include "bindings/ops/call_walk.h"
 #include "bindings/ops/override.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/autograd/record.h"
@@ -57,7 +58,7 @@ nb::object make_wrapper(nb::handle type, nb::handle size, nb::handle strides,
 
 bool answers(PyTypeObject* type) {
   if (type == tensor_type || !PyType_IsSubtype(type, tensor_type)) return false;
-  PyObject* found = _PyType_Lookup(type, protocol_name);
+  PyObject* found = look_up(type, protocol_name);
   return found && found != disabled_implementation;
 }
 
@@ -99,7 +100,7 @@ void init_dispatch(nb::module_& m) {
            answers(reinterpret_cast<PyTypeObject*>(type.ptr()));
   });
   m.def("_dispatch_applies", [](nb::args args) {
-    return applies({PySequence_Fast_ITEMS(args.ptr()), args.size(), nullptr});
+    return applies({tuple_items(args.ptr()), args.size(), nullptr});
   });
   m.def("_without_dispatch",
         [](bool value) { return std::exchange(current.off, value); });

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/buffer.h"
 #include "bindings/tensor/default_device.h"
 #include "bindings/tensor/tensor_object.h"
@@ -79,7 +80,7 @@ bool stands_for_default(PyObject* object, const Argument& argument) {
 }
 
 bool same_name(const std::string& parameter, PyObject* keyword) {
-  const char* given = PyUnicode_AsUTF8(keyword);
+  const char* given = text_data(keyword);
   if (!given) {
     PyErr_Clear();  // a lone surrogate names nothing
     return false;

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "bindings/stable_abi.h"
 #include "hotaru/ops/registry.h"
 
 namespace hotaru::python {
@@ -18,10 +19,10 @@ struct Call {
   PyObject* keywords;  // names, or null
 
   size_t keyword_count() const {
-    return keywords ? size_t(PyTuple_GET_SIZE(keywords)) : 0;
+    return keywords ? size_t(tuple_size(keywords)) : 0;
   }
   PyObject* keyword_name(size_t i) const {
-    return PyTuple_GET_ITEM(keywords, Py_ssize_t(i));
+    return tuple_item(keywords, Py_ssize_t(i));
   }
   PyObject* keyword_value(size_t i) const { return args[positional + i]; }
   /// The keyword's value, or null.

@@ -1,7 +1,6 @@
 #include "bindings/ops/op_call.h"
 
 #include <nanobind/stl/string.h>
-#include <structmember.h>
 
 #include <algorithm>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "bindings/ops/override.h"
 #include "bindings/runtime/accelerator.h"
 #include "bindings/runtime/callers.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/checks.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
@@ -94,7 +94,7 @@ void set_requires_grad(const Operator& op, PyObject* tensor, PyObject* flag) {
   if (!flag || flag == Py_None) return;
   HOTARU_CHECK_AS(TypeError, PyBool_Check(flag), op.name(),
                   "(): argument 'requires_grad' must be bool, not ",
-                  Py_TYPE(flag)->tp_name);
+                  class_name(flag));
   if (is_tensor(tensor))
     check_gradient(flag == Py_True, tensor_of(tensor).dtype());
   if (flag == Py_True && is_tensor(tensor) &&
@@ -197,8 +197,7 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
   auto& op = *reinterpret_cast<OpObject*>(self);
   const Call call{args, size_t(PyVectorcall_NARGS(nargsf)), keywords};
   if (overrides::possible) [[unlikely]] {
-    if (call.positional)
-      overrides::note_question(PyUnicode_AsUTF8(op.name), args[0]);
+    if (call.positional) overrides::note_question(text_data(op.name), args[0]);
     if (overrides::overridden(call)) return overrides::ask(self, call);
   }
   return guarded([&]() -> PyObject* {
@@ -209,14 +208,14 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
           return call_overload(signature, call, arguments.data());
       }
     } catch (const Error& e) {
-      throw_named(e, PyUnicode_AsUTF8(op.name));
+      throw_named(e, text_data(op.name));
     }
     if (PyObject* result = ask_hook(self, call)) return result;
     if (overrides::overridden(call)) return overrides::ask(self, call);
     if (PyObject* result =
-            call_deprecated(self, call, op.method, PyUnicode_AsUTF8(op.name)))
+            call_deprecated(self, call, op.method, text_data(op.name)))
       return result;
-    no_match(op.signatures, call, op.method, PyUnicode_AsUTF8(op.name));
+    no_match(op.signatures, call, op.method, text_data(op.name));
   });
 }
 
@@ -227,7 +226,7 @@ nb::object overload_of(nb::handle op, nb::tuple args, nb::dict keywords) {
   for (nb::handle value : args) values.append(value);
   for (nb::handle value : keywords.values()) values.append(value);
   const nb::tuple all(values), names(keywords.keys());
-  const Call call{PySequence_Fast_ITEMS(all.ptr()), args.size(),
+  const Call call{tuple_items(all.ptr()), args.size(),
                   names.size() ? names.ptr() : nullptr};
   for (const Signature& signature : signatures_of(object)) {
     Values<kMaxArguments> arguments(signature.arguments());
@@ -243,7 +242,7 @@ void op_dealloc(PyObject* self) {
   Py_DECREF(op->name);
   op->signatures.~vector();
   PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
+  PyObject_Free(self);
   Py_DECREF(type);
 }
 
@@ -251,7 +250,7 @@ PyObject* op_descr_get(PyObject* self, PyObject* object, PyObject*) {
   if (!object || object == Py_None ||
       !reinterpret_cast<OpObject*>(self)->method)
     return Py_NewRef(self);
-  return PyMethod_New(self, object);
+  return bound_method(self, object);
 }
 
 PyObject* op_repr(PyObject* self) {
@@ -269,7 +268,7 @@ PyObject* op_attribute(PyObject* self, PyObject* attribute) {
   if (PyUnicode_CompareWithASCIIString(attribute, "__module__") != 0)
     return PyObject_GenericGetAttr(self, attribute);
   const std::string_view name =
-      PyUnicode_AsUTF8(reinterpret_cast<OpObject*>(self)->name);
+      text_data(reinterpret_cast<OpObject*>(self)->name);
   for (const char* place : {"linalg", "fft", "special"})
     if (name.starts_with(std::string(place) + "_"))
       return PyUnicode_FromFormat("torch._C._%s", place);
@@ -359,7 +358,7 @@ bool is_plain(std::string_view name) {
 
 PyObject* make_op(std::string_view name,
                   const std::vector<const Operator*>& overloads, bool method) {
-  auto* op = reinterpret_cast<OpObject*>(op_type->tp_alloc(op_type, 0));
+  auto* op = reinterpret_cast<OpObject*>(PyType_GenericAlloc(op_type, 0));
   if (!op) return nullptr;
   op->vectorcall = op_vectorcall;
   new (&op->signatures) std::vector<Signature>();
@@ -396,7 +395,7 @@ void init_ops(nb::module_& m) {
   nb::object functions = nb::steal(PyModule_New("hotaru.ops"));
   // Straight into the dictionaries, as there are more than a thousand.
   PyObject* module_names = PyModule_GetDict(functions.ptr());
-  PyObject* tensor_names = tensor_type->tp_dict;
+  PyObject* tensor_names = type_dict(tensor_type);
   for (std::string_view name : Registry::instance().names()) {
     if (!is_plain(name)) continue;
     const auto& overloads = Registry::instance().find(name);

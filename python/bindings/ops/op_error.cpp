@@ -6,6 +6,7 @@
 #include <span>
 
 #include "bindings/ops/op_text.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/core/checks/check.h"
 
@@ -79,9 +80,8 @@ std::string wrong_type(const std::string& name, const Argument& a,
     // A tuple of its own: elements may run code that changes the list.
     const nb::object tuple = nb::steal(PySequence_Tuple(object));
     if (!tuple.is_valid()) throw nb::python_error();
-    const std::span<PyObject* const> elements(
-        PySequence_Fast_ITEMS(tuple.ptr()),
-        size_t(PyTuple_GET_SIZE(tuple.ptr())));
+    const std::span<PyObject* const> elements(tuple_items(tuple.ptr()),
+                                              size_t(tuple_size(tuple.ptr())));
     const int64_t at = wrong_element(elements, a.type);
     if (at >= 0 && a.type.kind == ArgKind::kTensor)
       return concat("expected Tensor as element ", at, " in argument ", index,

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "bindings/errors.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "bindings/tensor/value_convert.h"
@@ -17,19 +18,27 @@ namespace hotaru::python {
 namespace {
 
 /// Each field on a line of its own, as PyTorch prints these.
-PyObject* named_repr(PyObject* self) {
+PyObject* named_repr(PyObject* self, PyObject*) {
   return guarded([&] {
-    std::string out = Py_TYPE(self)->tp_name;
+    std::string out = class_name(self);
     const nb::object fields = nb::handle(self).type().attr("__match_args__");
     for (size_t i = 0; i < nb::len(fields); ++i) {
       out += i ? ",\n" : "(\n";
-      out +=
-          nb::cast<std::string>(fields[i]) + "=" +
-          nb::repr(nb::handle(PyStructSequence_GET_ITEM(self, Py_ssize_t(i))))
-              .c_str();
+      out += nb::cast<std::string>(fields[i]) + "=" +
+             nb::repr(nb::handle(tuple_item(self, Py_ssize_t(i)))).c_str();
     }
     return PyUnicode_FromString((out + ")").c_str());
   });
+}
+
+PyMethodDef repr_method{"__repr__", named_repr, METH_NOARGS, nullptr};
+
+void set_repr(PyTypeObject* type) {
+  const nb::object repr = nb::steal(PyDescr_NewMethod(type, &repr_method));
+  if (!repr.is_valid() ||
+      PyObject_SetAttrString(reinterpret_cast<PyObject*>(type), "__repr__",
+                             repr.ptr()) != 0)
+    throw nb::python_error();
 }
 
 /// A named tuple for results with names, of the type torch.return_types.max, or
@@ -53,11 +62,11 @@ PyObject* named_results(const Operator& op, PyObject** items, size_t n,
                                            fields->data(), int(n)};
     type = PyStructSequence_NewType(desc);
     if (!type) return nullptr;
-    type->tp_repr = named_repr;
+    set_repr(type);
   }
   PyObject* tuple = PyStructSequence_New(type);
   for (size_t i = 0; i < n; ++i)
-    PyStructSequence_SET_ITEM(tuple, Py_ssize_t(i), items[i]);
+    PyStructSequence_SetItem(tuple, Py_ssize_t(i), items[i]);
   return tuple;
 }
 
@@ -65,7 +74,7 @@ PyObject* named_results(const Operator& op, PyObject** items, size_t n,
 PyObject* named_out(const Operator& op, PyObject* out, size_t n) {
   std::array<PyObject*, kMaxResults> items;
   for (size_t i = 0; i < n; ++i)
-    items[i] = Py_NewRef(PySequence_Fast_GET_ITEM(out, Py_ssize_t(i)));
+    items[i] = Py_NewRef(sequence_item(out, Py_ssize_t(i)));
   return named_results(op, items.data(), n, /*out=*/true);
 }
 
@@ -74,15 +83,15 @@ void write_each(const Operator& op, std::span<const Value> results,
                 PyObject* out) {
   const size_t n = results.size();
   const bool sequence = PyTuple_Check(out) || PyList_Check(out);
-  bool fits = sequence && size_t(PySequence_Fast_GET_SIZE(out)) == n;
+  bool fits = sequence && size_t(sequence_size(out)) == n;
   for (size_t i = 0; fits && i < n; ++i)
-    fits = is_tensor(PySequence_Fast_GET_ITEM(out, Py_ssize_t(i)));
+    fits = is_tensor(sequence_item(out, Py_ssize_t(i)));
   HOTARU_CHECK_AS(TypeError, fits, op.name(),
                   "(): argument 'out' must be a Tensor or a tuple "
                   "of ",
-                  n, " Tensors, not ", Py_TYPE(out)->tp_name);
+                  n, " Tensors, not ", class_name(out));
   for (size_t i = 0; i < n; ++i) {
-    const Tensor& to = tensor_of(PySequence_Fast_GET_ITEM(out, Py_ssize_t(i)));
+    const Tensor& to = tensor_of(sequence_item(out, Py_ssize_t(i)));
     write_out(op, to, results[i].as_tensor());
   }
 }
@@ -111,8 +120,7 @@ PyObject* convert_results(const Operator& op, Value* results) {
   if (!schema.results[0].name.empty())
     return named_results(op, items.data(), n, /*out=*/false);
   PyObject* tuple = PyTuple_New(Py_ssize_t(n));
-  for (size_t i = 0; i < n; ++i)
-    PyTuple_SET_ITEM(tuple, Py_ssize_t(i), items[i]);
+  for (size_t i = 0; i < n; ++i) put_tuple_item(tuple, Py_ssize_t(i), items[i]);
   return tuple;
 }
 
@@ -125,8 +133,7 @@ PyObject* write_results(const Operator& op, Value* results, PyObject* out) {
     Py_RETURN_NONE;
   } else {
     HOTARU_CHECK_AS(TypeError, n > 1, op.name(),
-                    "(): argument 'out' must be Tensor, not ",
-                    Py_TYPE(out)->tp_name);
+                    "(): argument 'out' must be Tensor, not ", class_name(out));
     write_each(op, {results, n}, out);
     if (n > 1 && !op.schema().results[0].name.empty())
       return named_out(op, out, n);

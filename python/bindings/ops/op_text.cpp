@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/core/printing/concat.h"
@@ -98,7 +99,7 @@ std::string type_name(PyObject* object) {
   if (is_tensor(object) && Py_TYPE(object) == tensor_type) return "Tensor";
   if (is_dtype(object)) return "torch.dtype";
   if (is_device(object)) return "torch.device";
-  return Py_TYPE(object)->tp_name;
+  return class_name(object);
 }
 
 std::string given_text(const Call& call, bool method) {
@@ -155,16 +156,16 @@ std::string mismatch_text(const std::vector<Option>& options, const Call& call,
 std::string elements_text(PyObject* object) {
   if (!PyTuple_Check(object) && !PyList_Check(object)) return type_name(object);
   const bool tuple = PyTuple_Check(object);
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+  const Py_ssize_t n = sequence_size(object);
   std::string out = type_name(object) + (tuple ? " of (" : " of [");
   for (Py_ssize_t i = 0; i < n && i < 8; ++i)
-    out += (i ? ", " : "") + type_name(PySequence_Fast_GET_ITEM(object, i));
+    out += (i ? ", " : "") + type_name(sequence_item(object, i));
   if (n > 8) out += ", ...";
   return out + (tuple ? (n == 1 ? ",)" : ")") : "]");
 }
 
 std::string utf8(PyObject* text) {
-  if (const char* out = PyUnicode_AsUTF8(text)) return out;
+  if (const char* out = text_data(text)) return out;
   PyErr_Clear();
   return "?";
 }

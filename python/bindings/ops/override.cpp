@@ -1,7 +1,5 @@
 #include "bindings/ops/override.h"
 
-#include <structmember.h>
-
 #include <algorithm>
 
 #include "bindings/errors.h"
@@ -9,6 +7,7 @@
 #include "bindings/ops/answering_class.h"
 #include "bindings/ops/call_walk.h"
 #include "bindings/ops/dispatch.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/core/checks/check.h"
 
@@ -52,7 +51,7 @@ int watchers = 0;  // in all threads, under the GIL
 /// True if objects of the type answer operators. Borrowed lookup, no call.
 bool answers(PyTypeObject* type) {
   if (type == tensor_type) return false;
-  PyObject* found = _PyType_Lookup(type, protocol_name);
+  PyObject* found = look_up(type, protocol_name);
   return found && found != disabled_implementation;
 }
 
@@ -260,7 +259,7 @@ PyObject* wrapped_attribute(PyObject* self, PyObject* name) {
 
 PyObject* function_get(PyObject* self, PyObject* object, PyObject*) {
   if (!object || object == Py_None) return Py_NewRef(self);
-  return PyMethod_New(self, object);
+  return bound_method(self, object);
 }
 
 /// Its own attributes first: __wrapped__; the others are the function's, and
@@ -298,7 +297,7 @@ void function_dealloc(PyObject* self) {
   PyObject_GC_UnTrack(self);
   function_clear(self);
   PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
+  PyObject_GC_Del(self);
   Py_DECREF(type);
 }
 
@@ -360,7 +359,7 @@ PyType_Spec function_spec{"hotaru._C.Function", sizeof(Function), 0,
                           function_slots};
 
 nb::object overridable(nb::handle function) {
-  PyObject* made = function_type->tp_alloc(function_type, 0);
+  PyObject* made = PyType_GenericAlloc(function_type, 0);
   if (!made) throw nb::python_error();
   cast(made)->vectorcall = function_call;
   cast(made)->wrapped = function.inc_ref().ptr();
@@ -371,7 +370,7 @@ nb::object overridable(nb::handle function) {
 /// `method`: see Function.
 nb::object late(nb::str module, nb::str name, bool answered,
                 nb::object method) {
-  PyObject* made = function_type->tp_alloc(function_type, 0);
+  PyObject* made = PyType_GenericAlloc(function_type, 0);
   if (!made) throw nb::python_error();
   cast(made)->vectorcall = answered ? function_call : plain_call;
   cast(made)->module = module.release().ptr();
@@ -452,8 +451,7 @@ namespace {
 /// handle_torch_function: `relevant` are the arguments to ask.
 nb::object handle(nb::handle func, nb::tuple relevant, nb::tuple args,
                   nb::dict keywords) {
-  const Call call{PySequence_Fast_ITEMS(relevant.ptr()), relevant.size(),
-                  nullptr};
+  const Call call{tuple_items(relevant.ptr()), relevant.size(), nullptr};
   return nb::steal(ask_in_order(func, args, keywords, find_arguments(call)));
 }
 
@@ -513,13 +511,12 @@ void init_overrides(nb::module_& m) {
         [](nb::handle object) { return answers(object.ptr()); });
   m.def("_overridden", [](nb::args args) {
     return overridden_as_function(
-        {PySequence_Fast_ITEMS(args.ptr()), args.size(), nullptr});
+        {tuple_items(args.ptr()), args.size(), nullptr});
   });
   m.def(
       "_openly_overridden",
       [](nb::args args) {
-        const Call call{PySequence_Fast_ITEMS(args.ptr()), args.size(),
-                        nullptr};
+        const Call call{tuple_items(args.ptr()), args.size(), nullptr};
         return mode_active() || any_argument(call, [](PyObject* object) {
                  return is_asked(object) && !is_hidden(object);
                });

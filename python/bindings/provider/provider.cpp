@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "bindings/gil.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/core/checks/check.h"
@@ -59,7 +60,7 @@ nb::object call(const PyExecutable& self, const nb::args& arguments) {
   for (nb::handle argument : arguments) {
     HOTARU_CHECK_AS(TypeError, is_tensor(argument.ptr()), self.program->name(),
                     ": input ", inputs.size(), " is no tensor but ",
-                    Py_TYPE(argument.ptr())->tp_name);
+                    class_name(argument.ptr()));
     inputs.push_back(tensor_of(argument.ptr()));
   }
   std::vector<Tensor> outputs;
@@ -70,7 +71,7 @@ nb::object call(const PyExecutable& self, const nb::args& arguments) {
   if (outputs.size() == 1) return nb::steal(wrap(std::move(outputs[0])));
   nb::object result = nb::steal(PyTuple_New(Py_ssize_t(outputs.size())));
   for (size_t i = 0; i < outputs.size(); ++i)
-    PyTuple_SET_ITEM(result.ptr(), Py_ssize_t(i), wrap(std::move(outputs[i])));
+    put_tuple_item(result.ptr(), Py_ssize_t(i), wrap(std::move(outputs[i])));
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "bindings/runtime/callers.h"
 
+#include "bindings/stable_abi.h"
 #include "hotaru/runtime/threads/admission.h"
 
 namespace nb = nanobind;
@@ -12,7 +13,7 @@ PyObject* told_of_callers = nullptr;
 bool told = false;
 
 PyObject* watch_callers(PyObject*, PyObject* object) {
-  Py_XSETREF(told_of_callers, Py_NewRef(object));
+  set_owned(told_of_callers, Py_NewRef(object));
   if (PyObject_SetAttrString(object, "many", told ? Py_True : Py_False) != 0)
     return nullptr;
   Py_RETURN_NONE;

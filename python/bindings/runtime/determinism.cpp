@@ -2,6 +2,7 @@
 
 #include "bindings/errors.h"
 #include "bindings/graph/around_calls.h"
+#include "bindings/stable_abi.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/determinism.h"
 
@@ -11,7 +12,7 @@ namespace {
 /// A bool, or PyTorch's error.
 bool flag(nb::handle value, const char* complaint) {
   HOTARU_CHECK(PyBool_Check(value.ptr()), complaint, ", but got ",
-               Py_TYPE(value.ptr())->tp_name);
+               class_name(value.ptr()));
   return value.ptr() == Py_True;
 }
 

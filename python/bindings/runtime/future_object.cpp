@@ -6,6 +6,7 @@
 
 #include "bindings/autograd/held.h"
 #include "bindings/gil.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/types.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/core/checks/check.h"
@@ -73,7 +74,7 @@ Value call_back(const nb::object& callback, Future& future) {
 void expect_callable(nb::handle callback, const char* method) {
   HOTARU_CHECK_AS(TypeError, PyCallable_Check(callback.ptr()), method,
                   "(): the callback must be callable, not '",
-                  Py_TYPE(callback.ptr())->tp_name, "'");
+                  class_name(callback.ptr()), "'");
 }
 
 PyFuture make_future(nb::handle devices) {

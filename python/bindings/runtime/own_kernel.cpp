@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/accelerator.h"
@@ -77,7 +78,7 @@ struct Arguments {
     } else if (PyLong_Check(object)) {
       all.push_back({-1, int_bytes(object)});
     } else if (PyFloat_Check(object)) {
-      all.push_back({-1, bytes_of(PyFloat_AS_DOUBLE(object))});
+      all.push_back({-1, bytes_of(float_value(object))});
     } else {
       std::optional<std::string> bytes = scalar_bytes(object);
       HOTARU_CHECK_AS(TypeError, bytes, "Unsupported argument type: ",

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/gil.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/graph/capture/capture.h"
@@ -20,9 +21,7 @@ namespace {
 /// A thread that waits lets go of the interpreter: what it waits for may need
 /// it, to free a numpy array for instance.
 constexpr BlockingHooks kHooks{
-    []() -> void* {
-      return PyGILState_Check() ? PyEval_SaveThread() : nullptr;
-    },
+    []() -> void* { return holds_lock() ? PyEval_SaveThread() : nullptr; },
     [](void* state) {
       if (state)
         outlive([state] {

@@ -7,6 +7,7 @@
 
 #include "bindings/gil.h"
 #include "bindings/graph/around_calls.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/checks.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
@@ -26,7 +27,7 @@ int thread_count(nb::handle given, const char* setter) {
   if (is_numpy_number(given.ptr()) && PyIndex_Check(given.ptr()))
     count = nb::steal(PyNumber_Index(given.ptr()));
   HOTARU_CHECK(PyLong_Check(count.ptr()) && !PyBool_Check(count.ptr()), setter,
-               " expects an int, but got ", Py_TYPE(count.ptr())->tp_name);
+               " expects an int, but got ", class_name(count.ptr()));
   const long long n = to_long_long(count.ptr());
   HOTARU_CHECK_AS(ValueError, n >= INT_MIN && n <= INT_MAX,
                   "Overflow when unpacking long");

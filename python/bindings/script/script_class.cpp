@@ -5,6 +5,7 @@
 #include "bindings/autograd/held.h"
 #include "bindings/gil.h"
 #include "bindings/script/script_source.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/core/checks/check.h"
@@ -80,8 +81,8 @@ script::Module make_module(const ScriptClass& self, const nb::dict& values) {
 
 bool python_instance(PyObject* object, Value* out) {
   // In the class itself: its subclasses are not compiled.
-  PyObject* mark =
-      PyDict_GetItemString(Py_TYPE(object)->tp_dict, "__hotaru_script_class__");
+  PyObject* mark = PyDict_GetItemString(type_dict(Py_TYPE(object)),
+                                        "__hotaru_script_class__");
   if (!mark) return false;
   const auto& compiled = nb::cast<ScriptClass&>(nb::handle(mark));
   // Objects may hold objects that hold the first.

@@ -43,7 +43,7 @@ ScriptType enumeration(
 }  // namespace
 
 bool enum_to_value(PyObject* object, Value* out) {
-  PyTypeObject* meta = Py_TYPE(Py_TYPE(object));
+  PyTypeObject* meta = Py_TYPE(reinterpret_cast<PyObject*>(Py_TYPE(object)));
   if (meta == &PyType_Type || !PyType_IsSubtype(meta, enum_meta()))
     return false;
   const nb::object type =

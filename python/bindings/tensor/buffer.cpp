@@ -9,6 +9,7 @@
 
 #include "bindings/autograd/held.h"
 #include "bindings/errors.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "bindings/tensor/value_convert.h"
@@ -42,7 +43,7 @@ std::string numpy_type(PyObject* object) {
   const nb::object dtype = nb::getattr(nb::handle(object), "dtype", nb::none());
   const nb::object type = nb::getattr(dtype, "type", nb::none());
   if (!PyType_Check(type.ptr())) return {};
-  return reinterpret_cast<PyTypeObject*>(type.ptr())->tp_name;
+  return type_name(reinterpret_cast<PyTypeObject*>(type.ptr()));
 }
 
 /// Names what numpy calls them, or else the letter of the buffer's elements.
@@ -346,7 +347,7 @@ void init_buffer(nb::module_& m) {
         const bool fits =
             is_array(array.ptr()) && !is_numpy_scalar(array.ptr());
         HOTARU_CHECK_AS(TypeError, fits, "expected np.ndarray (got ",
-                        Py_TYPE(array.ptr())->tp_name, ")");
+                        class_name(array.ptr()), ")");
         return from_buffer(array.ptr(), &read_only_array);
       },
       nb::arg("ndarray").none(),

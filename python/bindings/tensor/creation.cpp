@@ -6,6 +6,7 @@
 #include "bindings/errors.h"
 #include "bindings/ops/op_call.h"
 #include "bindings/runtime/accelerator.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/buffer.h"
 #include "bindings/tensor/checks.h"
 #include "bindings/tensor/default_device.h"
@@ -49,7 +50,7 @@ bool is_other_sequence(PyObject* o) {
 }
 
 [[noreturn]] void too_deep(PyObject* data) {
-  fail<ValueError>("too many dimensions '", Py_TYPE(data)->tp_name, "'");
+  fail<ValueError>("too many dimensions '", class_name(data), "'");
 }
 
 nb::object as_tuple(PyObject* sequence) {
@@ -57,7 +58,7 @@ nb::object as_tuple(PyObject* sequence) {
   if (out.is_valid()) return out;
   PyErr_Clear();
   fail<ValueError>("could not determine the shape of object type '",
-                   Py_TYPE(sequence)->tp_name, "'");
+                   class_name(sequence), "'");
 }
 
 constinit OnceWarning slow_list{
@@ -87,9 +88,9 @@ struct Nest {
       if (is_other_sequence(at.ptr())) at = as_tuple(at.ptr());
       if (!is_list(at.ptr())) break;
       if (shape.size() == size_t(kMaxDepth)) too_deep(at.ptr());
-      shape.push_back(PySequence_Fast_GET_SIZE(at.ptr()));
+      shape.push_back(sequence_size(at.ptr()));
       if (shape.back() == 0) return;
-      at = nb::borrow(PySequence_Fast_GET_ITEM(at.ptr(), 0));
+      at = nb::borrow(sequence_item(at.ptr(), 0));
     }
     // A text of one letter holds itself.
     if (!shape.empty() && PyUnicode_Check(at.ptr())) too_deep(at.ptr());
@@ -99,7 +100,7 @@ struct Nest {
   /// list may hold itself), to the error of whoever reads the numbers.
   void infer(PyObject* data, size_t depth = 0) {
     if (is_list(data)) {
-      const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
+      const Py_ssize_t n = sequence_size(data);
       if (depth >= shape.size() || n != shape[depth]) return;
       for_items(data, [&](PyObject* item, Py_ssize_t) {
         HOTARU_CHECK_AS(TypeError, item != data,
@@ -120,10 +121,9 @@ struct Nest {
     } else if (is_number(data)) {
       merge(number_dtype(data));
     } else if (PyUnicode_Check(data) || PyBytes_Check(data)) {
-      fail<TypeError>("new(): invalid data type '", Py_TYPE(data)->tp_name,
-                      "'");
+      fail<TypeError>("new(): invalid data type '", class_name(data), "'");
     } else if (!typed || is_traced_size(data)) {
-      fail("Could not infer dtype of ", Py_TYPE(data)->tp_name);
+      fail("Could not infer dtype of ", class_name(data));
     }
   }
 
@@ -167,7 +167,7 @@ template <class T>
 T number_as(PyObject* o, DType dtype) {
   constexpr bool kInteger = std::is_integral_v<T>;
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-    if (PyFloat_CheckExact(o)) return T(PyFloat_AS_DOUBLE(o));
+    if (PyFloat_CheckExact(o)) return T(float_value(o));
   if constexpr (std::is_same_v<T, uint64_t>)
     if (PyLong_CheckExact(o)) {
       const unsigned long long whole = PyLong_AsUnsignedLongLong(o);
@@ -198,13 +198,13 @@ void fill_nest(PyObject* data, IntSpan shape, DType dtype, T*& out,
                size_t dim = 0) {
   if (dim == shape.size()) {
     if (is_list(data))
-      fail<TypeError>("'", Py_TYPE(data)->tp_name,
+      fail<TypeError>("'", class_name(data),
                       "' object cannot be interpreted as an integer");
     *out++ = number_as<T>(data, dtype);
     return;
   }
   if (!is_list(data)) fail<TypeError>("not a sequence");
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
+  const Py_ssize_t n = sequence_size(data);
   HOTARU_CHECK_AS(ValueError, n == shape[dim], "expected sequence of length ",
                   shape[dim], " at dim ", dim, " (got ", n, ")");
   for_items(data, [&](PyObject* item, Py_ssize_t) {
@@ -278,7 +278,7 @@ PyObject* nested_list(const Tensor& t, int64_t dim, const T* data) {
   for (int64_t i = 0; list && i < n; ++i) {
     PyObject* item = nested_list(t, dim + 1, data + i * stride);
     if (item)
-      PyList_SET_ITEM(list, i, item);
+      put_list_item(list, i, item);
     else
       Py_CLEAR(list);
   }
@@ -379,7 +379,7 @@ Tensor make_tensor(nb::handle data, nb::handle dtype, nb::handle device,
                         const char* wanted) {
     HOTARU_CHECK_AS(TypeError, given.is_none() || fits, "tensor(): argument '",
                     name, "' must be ", wanted, ", not ",
-                    Py_TYPE(given.ptr())->tp_name);
+                    class_name(given.ptr()));
   };
   check(dtype, is_dtype(dtype.ptr()) || PyType_Check(dtype.ptr()), "dtype",
         "torch.dtype");
@@ -411,7 +411,7 @@ Tensor refuse_tensor(const nb::args& given, const nb::kwargs& keywords) {
     const bool flag = name == "requires_grad" || name == "pin_memory";
     HOTARU_CHECK_AS(TypeError, !flag || PyBool_Check(value.ptr()),
                     "tensor(): argument '", name, "' must be bool, not ",
-                    Py_TYPE(value.ptr())->tp_name);
+                    class_name(value.ptr()));
     HOTARU_CHECK_AS(
         TypeError,
         flag || name == "data" || name == "dtype" || name == "device",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/checks.h"
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/tensor_object.h"
@@ -120,8 +121,8 @@ class Indexer {
     } else if (!PyTuple_Check(tuple)) {
       expand_ellipsis(&index, 1);
     } else {
-      PyObject** items = &PyTuple_GET_ITEM(tuple, 0);
-      expand_ellipsis(items, PyTuple_GET_SIZE(tuple));
+      PyObject** items = tuple_items(tuple);
+      expand_ellipsis(items, tuple_size(tuple));
     }
     return {view_, std::move(tensors_), advanced_};
   }
@@ -166,7 +167,7 @@ class Indexer {
       fail<IndexError>(
           "only integers, slices (`:`), ellipsis (`...`), None and "
           "long or byte Variables are valid indices (got ",
-          Py_TYPE(o)->tp_name, ")");
+          class_name(o), ")");
     }
   }
 
@@ -203,13 +204,13 @@ class Indexer {
   }
 
   void step_slice(PyObject* o) {
-    const auto* s = reinterpret_cast<PySliceObject*>(o);
-    const int64_t step = slice_bound(s->step).value_or(1);
+    const int64_t step = slice_bound(slice_part(o, 2)).value_or(1);
     HOTARU_CHECK_AS(IndexError, view_.dim() > 0,
                     "slice() cannot be applied to a 0-dim tensor.");
     HOTARU_CHECK_AS(ValueError, step != 0, "slice step cannot be zero");
     HOTARU_CHECK_AS(ValueError, step > 0, "step must be greater than zero");
-    const auto start = slice_bound(s->start), stop = slice_bound(s->stop);
+    const auto start = slice_bound(slice_part(o, 0)),
+               stop = slice_bound(slice_part(o, 1));
     if (start || stop || step != 1)
       view_ = slice(view_, dim_, start, stop, step);
     ++dim_;
@@ -251,7 +252,7 @@ const Operator& op(const char* name, const char* overload) {
 Tensor value_tensor(const Tensor& view, PyObject* value) {
   if (is_tensor(value)) return tensor_of(value);
   HOTARU_CHECK_AS(TypeError, is_number(value), "can't assign a ",
-                  Py_TYPE(value)->tp_name, " to a torch.",
+                  class_name(value), " to a torch.",
                   scalar_type_name(view.dtype()), "Tensor");
   return full({}, to_scalar(value, view.dtype()), TensorOptions(view));
 }

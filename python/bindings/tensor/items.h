@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "bindings/stable_abi.h"
 #include "hotaru/core/checks/check.h"
 
 namespace hotaru::python {
@@ -14,11 +15,11 @@ namespace nb = nanobind;
 /// list: each element is held meanwhile, another length is an error.
 template <class F>
 bool for_items(PyObject* sequence, const F& f) {
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(sequence);
+  const Py_ssize_t n = sequence_size(sequence);
   for (Py_ssize_t i = 0; i < n; ++i) {
-    HOTARU_CHECK(PySequence_Fast_GET_SIZE(sequence) == n,
+    HOTARU_CHECK(sequence_size(sequence) == n,
                  "a list changed its length while it was read");
-    const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(sequence, i));
+    const nb::object item = nb::borrow(sequence_item(sequence, i));
     if (!f(item.ptr(), i)) return false;
   }
   return true;

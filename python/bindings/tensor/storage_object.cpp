@@ -1,10 +1,9 @@
 #include "bindings/tensor/storage_object.h"
 
-#include <structmember.h>
-
 #include "bindings/autograd/held.h"
 #include "bindings/errors.h"
 #include "bindings/ops/override.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/default_device.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
@@ -52,7 +51,7 @@ Link* link_of(const Storage& storage) {
 }
 
 PyObject* allocate(PyTypeObject* type, const Ref<Storage>& storage) {
-  PyObject* made = type->tp_alloc(type, 0);
+  PyObject* made = PyType_GenericAlloc(type, 0);
   if (!made) return nullptr;
   storage->retain();
   cast(made)->storage = storage.get();
@@ -68,13 +67,11 @@ bool kept_by_storage(PyObject* self) {
   Storage* storage = cast(self)->storage;
   if (Py_TYPE(self) != untyped_type || !storage || !cast(self)->owns)
     return false;
-  const PyObject* dict = cast(self)->dict;
-  const bool marked =
-      cast(self)->weakrefs ||
-      (dict && PyDict_GET_SIZE(const_cast<PyObject*>(dict)) > 0);
+  PyObject* dict = cast(self)->dict;
+  const bool marked = cast(self)->weakrefs || (dict && dict_size(dict) > 0);
   Link* link = link_of(*storage);
   if (!marked || link->object != self || storage->use_count() < 2) return false;
-  Py_SET_REFCNT(self, 1);
+  set_references(self, 1);
   link->owns = true;
   cast(self)->owns = false;
   storage->release();  // another thread may have let go meanwhile
@@ -92,7 +89,7 @@ void dealloc(PyObject* self) {
     if (cast(self)->owns) storage->release();
   }
   PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
+  PyObject_GC_Del(self);
   Py_DECREF(type);
 }
 

@@ -1,7 +1,5 @@
 #include "bindings/tensor/tensor_object.h"
 
-#include <structmember.h>
-
 #include "bindings/autograd/autograd_object.h"
 #include "bindings/autograd/collect.h"
 #include "bindings/errors.h"
@@ -9,6 +7,7 @@
 #include "bindings/ops/answering_class.h"
 #include "bindings/ops/dispatch.h"
 #include "bindings/ops/override.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/buffer.h"
 #include "bindings/tensor/checks.h"
 #include "bindings/tensor/creation.h"
@@ -59,7 +58,7 @@ PyObject* allocate_of_class(PyTypeObject* type) {
     if (object) cast(object)->answering = place;
     return object;
   }
-  PyObject* object = type->tp_alloc(type, 0);
+  PyObject* object = PyType_GenericAlloc(type, 0);
   if (object) watch_finalizer(type);
   return object;
 }
@@ -86,24 +85,23 @@ bool stays(PyObject* self) {
   const TensorImpl* impl = cast(self)->tensor.impl();
   if (!impl || impl->python_object != self || impl->use_count() <= 1)
     return false;
-  const PyObject* dict = cast(self)->dict;
-  return answering_class(self) != tensor_type ||
-         (dict && PyDict_GET_SIZE(dict) > 0);
+  PyObject* dict = cast(self)->dict;
+  return answering_class(self) != tensor_type || (dict && dict_size(dict) > 0);
 }
 
 /// Ends the weak references to an object that has one other reference left.
 /// Who found it by them would not keep its tensor.
 void end_weak_references(PyObject* self) {
-  if (!cast(self)->weakrefs || Py_REFCNT(self) != 1) return;
+  if (!cast(self)->weakrefs || references(self) != 1) return;
   // CPython's look-up forgets an exception that is on its way.
   PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &error, &trace);
   const bool answers = dispatch::answers(answering_class(self));
   PyErr_Restore(type, error, trace);
   if (answers) return;
-  Py_SET_REFCNT(self, 0);  // as the call below asks for
+  set_references(self, 0);  // as the call below asks for
   PyObject_ClearWeakRefs(self);
-  Py_SET_REFCNT(self, 1);
+  set_references(self, 1);
 }
 
 /// Lets the tensor own an object that is about to go, if it stays.
@@ -130,10 +128,9 @@ void finalize_with_del(PyObject* self) {
 
 /// Has a subclass ask whether its objects stay, before its __del__.
 void watch_finalizer(PyTypeObject* type) {
-  if (type->tp_finalize == finalize || type->tp_finalize == finalize_with_del)
-    return;
-  call_del = type->tp_finalize;
-  type->tp_finalize = finalize_with_del;
+  destructor& present = finalizer(type);
+  if (present == finalize || present == finalize_with_del) return;
+  call_del = std::exchange(present, finalize_with_del);
 }
 
 /// CPython finalizes an object once, and notes that in the lowest bit of the
@@ -160,7 +157,7 @@ void release_object(void* object) {
   Tensor next;
   // Somebody has found the object by a weak reference or the collector, or its
   // __del__ is to find a tensor.
-  if (Py_REFCNT(self) > 1 || Py_TYPE(self)->tp_finalize == finalize_with_del) {
+  if (references(self) > 1 || finalizer(Py_TYPE(self)) == finalize_with_del) {
     next = successor(*cast(self)->tensor.impl());
     next.impl()->python_object = self;
   }
@@ -195,7 +192,7 @@ int clear(PyObject* self) {
 void dealloc(PyObject* self) {
   // CPython has asked this of a subclass before it came here.
   if (cast(self)->dict && Py_TYPE(self) == tensor_type &&
-      PyObject_CallFinalizerFromDealloc(self) < 0)
+      finalize_in_dealloc(self) < 0)
     return;
   PyObject_GC_UnTrack(self);
   if (cast(self)->weakrefs) PyObject_ClearWeakRefs(self);
@@ -205,14 +202,14 @@ void dealloc(PyObject* self) {
     t.impl()->python_object = nullptr;
   t.~Tensor();
   PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
+  PyObject_GC_Del(self);
   Py_DECREF(type);
 }
 
 /// True if all of a tuple are Python's integers.
 bool are_sizes(PyObject* args) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i)
-    if (!PyLong_CheckExact(PyTuple_GET_ITEM(args, i))) return false;
+  for (Py_ssize_t i = 0; i < tuple_size(args); ++i)
+    if (!PyLong_CheckExact(tuple_item(args, i))) return false;
   return true;
 }
 
@@ -226,8 +223,8 @@ Tensor shared(const Tensor& tensor) {
 /// subclasses that are handed a tensor to share.
 PyObject* new_tensor(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
-    const Py_ssize_t n = PyTuple_GET_SIZE(args);
-    PyObject* first = n > 0 ? PyTuple_GET_ITEM(args, 0) : nullptr;
+    const Py_ssize_t n = tuple_size(args);
+    PyObject* first = n > 0 ? tuple_item(args, 0) : nullptr;
     if (n == 1 && !keywords && is_tensor(first))
       return wrap_as(type, shared(tensor_of(first)));
     if (n == 1 && !keywords &&
@@ -455,7 +452,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
                      "instead!");
         HOTARU_CHECK_AS(TypeError, is_tensor(value),
                         "Variable data has to be a tensor, but got ",
-                        Py_TYPE(value)->tp_name);
+                        class_name(value));
         overrides::note_question("set_", self);
         autograd::set_data(tensor_of(self), tensor_of(value));
         return 0;
@@ -465,7 +462,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
 
 PyObject* ask_extent(const char* name, PyObject* self, PyObject* const* args,
                      Py_ssize_t n, PyObject* names) {
-  const Py_ssize_t keywords = names ? PyTuple_GET_SIZE(names) : 0;
+  const Py_ssize_t keywords = names ? tuple_size(names) : 0;
   std::vector<PyObject*> all{self};
   all.insert(all.end(), args, args + n + keywords);
   const nb::handle tensor(reinterpret_cast<PyObject*>(tensor_type));
@@ -487,7 +484,7 @@ PyObject* extent(PyObject* self, PyObject* const* args, Py_ssize_t n,
   }
   return guarded([&]() -> PyObject* {
     const Tensor& t = tensor_of(self);
-    const Py_ssize_t total = n + (names ? PyTuple_GET_SIZE(names) : 0);
+    const Py_ssize_t total = n + (names ? tuple_size(names) : 0);
     HOTARU_CHECK_AS(TypeError, total <= 1, name,
                     "() takes at most 1 argument (", total, " given)");
     if (total == 1 && args[0] != Py_None) {
@@ -495,7 +492,7 @@ PyObject* extent(PyObject* self, PyObject* const* args, Py_ssize_t n,
       const bool fits = nb::try_cast(nb::handle(args[0]), dim);
       HOTARU_CHECK_AS(TypeError, fits || PyLong_Check(args[0]), name,
                       "(): argument 'dim' (position 1) must be int, not ",
-                      Py_TYPE(args[0])->tp_name);
+                      class_name(args[0]));
       HOTARU_CHECK(fits, "Overflow when unpacking long");
       return new_int(kStride ? t.stride(dim) : t.size(dim));
     }
@@ -627,11 +624,10 @@ PyObject* wrap_as(PyTypeObject* type, Tensor tensor) {
 
 PyTypeObject* class_of(nb::handle type) {
   HOTARU_CHECK_AS(TypeError, PyType_Check(type.ptr()),
-                  "cls must be a type (got ", Py_TYPE(type.ptr())->tp_name,
-                  ")");
+                  "cls must be a type (got ", class_name(type.ptr()), ")");
   auto* const cls = reinterpret_cast<PyTypeObject*>(type.ptr());
   HOTARU_CHECK_AS(TypeError, PyType_IsSubtype(cls, tensor_type), "cls (",
-                  cls->tp_name, ") is no subclass of Tensor");
+                  type_name(cls), ") is no subclass of Tensor");
   return cls;
 }
 
@@ -663,7 +659,7 @@ void init_tensor(nb::module_& m) {
   if (!tensor_type) throw nb::python_error();
   set_object_release(release_object);
   // As in PyTorch, whose class is written in Python, messages say "Tensor".
-  tensor_type->tp_name = "Tensor";
+  type_name(tensor_type) = "Tensor";
   m.attr("Tensor") = nb::borrow(reinterpret_cast<PyObject*>(tensor_type));
   m.def(
       "_whole_storage",

@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/items.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
@@ -45,7 +46,7 @@ bool is_text(PyObject* object) {
 
 std::string text_of(PyObject* object) {
   if (PyUnicode_Check(object)) return nb::cast<std::string>(nb::handle(object));
-  return {PyBytes_AS_STRING(object), size_t(PyBytes_GET_SIZE(object))};
+  return std::string(view_of_bytes(object));
 }
 
 bool is_plain_int(PyObject* object) {
@@ -80,7 +81,7 @@ Device make_device(nb::handle type, nb::handle index) {
                                 const nb::kwargs& keywords) {
   const size_t count = given.size();
   const auto type_name = [](nb::handle object) {
-    return Py_TYPE(object.ptr())->tp_name;
+    return class_name(object.ptr());
   };
   const bool indexed = keywords.contains("index");
   const bool several = (count == 1 && indexed) || count == 2;
@@ -272,12 +273,13 @@ nb::object device_object(Device device) {
 nb::object size_object(IntSpan sizes) {
   PyObject* tuple = PyTuple_New(Py_ssize_t(sizes.size()));
   for (size_t i = 0; i < sizes.size(); ++i)
-    PyTuple_SET_ITEM(tuple, Py_ssize_t(i), PyLong_FromLongLong(sizes[i]));
+    put_tuple_item(tuple, Py_ssize_t(i), PyLong_FromLongLong(sizes[i]));
+  static const auto make =
+      reinterpret_cast<newfunc>(PyType_GetSlot(&PyTuple_Type, Py_tp_new));
   // The class's __new__ checks what these are known to be.
   PyObject* args = PyTuple_Pack(1, tuple);
   PyObject* size =
-      args ? PyTuple_Type.tp_new(reinterpret_cast<PyTypeObject*>(size_type),
-                                 args, nullptr)
+      args ? make(reinterpret_cast<PyTypeObject*>(size_type), args, nullptr)
            : nullptr;
   Py_XDECREF(args);
   Py_DECREF(tuple);
@@ -299,8 +301,7 @@ DType to_dtype(PyObject* object) {
   if (type == &PyBool_Type) return DType::kBool;
   if (type == &PyLong_Type) return DType::kInt64;
   if (type == &PyComplex_Type) return DType::kComplex128;
-  fail<TypeError>("dtype must be a torch.dtype, not ",
-                  Py_TYPE(object)->tp_name);
+  fail<TypeError>("dtype must be a torch.dtype, not ", class_name(object));
 }
 
 bool names_device(PyObject* object) {
@@ -317,7 +318,7 @@ Device to_device(PyObject* object) {
     return {DeviceType::kCUDA, int8_t(index)};
   }
   fail<TypeError>("device must be a torch.device, a str or an int, not ",
-                  Py_TYPE(object)->tp_name);
+                  class_name(object));
 }
 
 Dims to_dims(PyObject* object) {
@@ -325,7 +326,7 @@ Dims to_dims(PyObject* object) {
       PySequence_Fast(object, "expected a sequence of integers");
   if (!sequence) throw nb::python_error();
   const nb::object keep = nb::steal(sequence);
-  Dims out(size_t(PySequence_Fast_GET_SIZE(sequence)), 0);
+  Dims out(size_t(sequence_size(sequence)), 0);
   for_items(sequence, [&](PyObject* item, Py_ssize_t i) {
     out[size_t(i)] = to_int(item);
     return true;

@@ -6,6 +6,7 @@
 #include "bindings/runtime/generator_object.h"
 #include "bindings/script/script_await.h"
 #include "bindings/script/script_object.h"
+#include "bindings/stable_abi.h"
 #include "bindings/tensor/items.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
@@ -58,7 +59,7 @@ bool to_index(PyObject* object, int64_t* out) {
 
 bool to_float(PyObject* object, double* out) {
   if (PyFloat_Check(object)) {
-    *out = PyFloat_AS_DOUBLE(object);
+    *out = float_value(object);
     return true;
   }
   if (!is_number(object) && !is_number_tensor(object)) return false;
@@ -86,7 +87,7 @@ bool to_list(PyObject* object, const ArgType& type, Value* out) {
         std::vector<Value>(size_t(type.list_size), std::move(single)));
     return true;
   }
-  std::vector<Value> items(size_t(PySequence_Fast_GET_SIZE(object)));
+  std::vector<Value> items(size_t(sequence_size(object)));
   const bool fits = for_items(object, [&](PyObject* item, Py_ssize_t i) {
     return to_element(item, size_t(i), element, &items[size_t(i)]);
   });
@@ -123,8 +124,8 @@ bool to_single(PyObject* object, const ArgType& type, Value* out) {
     }
     case ArgKind::kBool:
       if (!PyBool_Check(object)) {
-        if (std::strcmp(Py_TYPE(object)->tp_name, "numpy.bool_") != 0 &&
-            std::strcmp(Py_TYPE(object)->tp_name, "numpy.bool") != 0)
+        if (std::strcmp(class_name(object), "numpy.bool_") != 0 &&
+            std::strcmp(class_name(object), "numpy.bool") != 0)
           return false;
       }
       *out = PyObject_IsTrue(object) == 1;
@@ -180,8 +181,7 @@ Value to_dict(PyObject* object) {
   const nb::object pairs = nb::steal(PyDict_Items(object));
   if (!pairs.is_valid()) throw nb::python_error();
   for_items(pairs.ptr(), [&](PyObject* pair, Py_ssize_t) {
-    dict->set(to_value(PyTuple_GET_ITEM(pair, 0)),
-              to_value(PyTuple_GET_ITEM(pair, 1)));
+    dict->set(to_value(tuple_item(pair, 0)), to_value(tuple_item(pair, 1)));
     return true;
   });
   return dict;
@@ -227,13 +227,13 @@ bool is_traced_size(PyObject* object) {
 int64_t to_int(PyObject* object) {
   int64_t value = 0;
   if (!to_index(object, &value))
-    fail<TypeError>("'", Py_TYPE(object)->tp_name,
+    fail<TypeError>("'", class_name(object),
                     "' object cannot be interpreted as an integer");
   return value;
 }
 
 bool is_numpy_scalar(PyObject* object) {
-  const char* name = Py_TYPE(object)->tp_name;
+  const char* name = class_name(object);
   return std::strncmp(name, "numpy.", 6) == 0 &&
          std::strcmp(name, "numpy.ndarray") != 0 &&
          std::strcmp(name, "numpy.str_") != 0;
@@ -241,7 +241,7 @@ bool is_numpy_scalar(PyObject* object) {
 
 bool is_numpy_number(PyObject* object) {
   if (!is_numpy_scalar(object)) return false;
-  const char* name = Py_TYPE(object)->tp_name + 6;
+  const char* name = class_name(object) + 6;
   for (const char* other : {"bytes_", "datetime64", "timedelta64", "void"})
     if (std::strcmp(name, other) == 0) return false;
   return true;
@@ -292,10 +292,10 @@ Scalar to_scalar(PyObject* object) {
     const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
     return overflow ? Scalar(double(to_unsigned(object))) : int64_t(value);
   }
-  if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
+  if (PyFloat_Check(object)) return float_value(object);
   if (PyComplex_Check(object)) {
-    const Py_complex c = PyComplex_AsCComplex(object);
-    return std::complex<double>(c.real, c.imag);
+    return std::complex<double>(PyComplex_RealAsDouble(object),
+                                PyComplex_ImagAsDouble(object));
   }
   // A numpy scalar knows its Python counterpart; long doubles say themselves.
   nb::object plain = nb::handle(object).attr("item")();
@@ -305,7 +305,7 @@ Scalar to_scalar(PyObject* object) {
   }
   HOTARU_CHECK_AS(TypeError,
                   !is_numpy_scalar(plain.ptr()) && is_number(plain.ptr()),
-                  "can't convert ", Py_TYPE(object)->tp_name, " to a number");
+                  "can't convert ", class_name(object), " to a number");
   return to_scalar(plain.ptr());
 }
 
@@ -343,7 +343,7 @@ Value to_value(PyObject* object) {
   if (to_generator(object, &out) || future_to_value(object, &out) ||
       script_to_value(object, &out) || await_to_value(object, &out))
     return out;
-  fail<TypeError>("objects of type '", Py_TYPE(object)->tp_name,
+  fail<TypeError>("objects of type '", class_name(object),
                   "' have no counterpart in hotaru");
 }
 
@@ -373,14 +373,14 @@ PyObject* to_python(const Value& value) {
       const auto& items = value.as_list().items;
       return sequence(PyList_New(Py_ssize_t(items.size())), items,
                       [](PyObject* l, Py_ssize_t i, PyObject* o) {
-                        PyList_SET_ITEM(l, i, o);
+                        put_list_item(l, i, o);
                       });
     }
     case Value::Tag::kTuple: {
       const auto& items = value.as_tuple().items;
       return sequence(PyTuple_New(Py_ssize_t(items.size())), items,
                       [](PyObject* t, Py_ssize_t i, PyObject* o) {
-                        PyTuple_SET_ITEM(t, i, o);
+                        put_tuple_item(t, i, o);
                       });
     }
     case Value::Tag::kDict: {
