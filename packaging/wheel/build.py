@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from importlib.metadata import version
+from importlib.metadata import version as installed
 from pathlib import Path
 
 import bill_of_materials
@@ -22,6 +22,7 @@ from platforms import (
     PYTHONS,
     ROOT,
     Platform,
+    Python,
     build_extension,
     build_library,
     nanobind_folder,
@@ -64,13 +65,12 @@ def pattern_wheel(library: Path) -> WheelFile:
         return WheelFile.read(made)
 
 
-def finished(pattern: WheelFile, platform: Platform, python: str) -> WheelFile:
+def finished(pattern: WheelFile, platform: Platform, python: Python) -> WheelFile:
     """The pattern with the binaries of a platform and a Python."""
     wheel = WheelFile(dict(pattern.files), set(pattern.executable))
-    number = python.replace(".", "")
     extension = build_extension(platform, python)
     wheel.remove("hotaru/_C*.so")
-    name = f"hotaru/_C.cpython-{number}-{platform.machine}-linux-gnu.so"
+    name = python.extension(platform.machine)
     wheel.add(name, extension.read_bytes(), executable=True)
     built = platform.folder("library")
     library = (built / "hotaru/libhotaru.so.0").read_bytes()
@@ -78,7 +78,7 @@ def finished(pattern: WheelFile, platform: Platform, python: str) -> WheelFile:
     wheel.add(COMMAND, (built / "cli/hotaru").read_bytes(), executable=True)
     launcher = (ROOT / "cmake/wheel_command.sh").read_bytes()
     wheel.add(f"{wheel.scripts}/hotaru", launcher, executable=True)
-    wheel.set_tags(f"cp{number}", f"cp{number}", platform.tag)
+    wheel.set_tags(*python.tags, platform.tag)
     add_parts(wheel, (name, LIBRARY, COMMAND))
     return wheel
 
@@ -87,7 +87,7 @@ def add_parts(wheel: WheelFile, binaries: tuple[str, ...]) -> None:
     """Puts the list of parts in, and their licences."""
     nanobind = Path(nanobind_folder()).parent
     versions = {
-        "nanobind": version("nanobind"),
+        "nanobind": installed("nanobind"),
         "robin-map": bill_of_materials.robin_map_version(nanobind),
     }
     own = wheel.dist_info.split("-")[1].removesuffix(".dist-info")
@@ -105,8 +105,16 @@ def add_parts(wheel: WheelFile, binaries: tuple[str, ...]) -> None:
     wheel.files[path] = (head + "\n" + listed.rstrip("\n") + separator + body).encode()
 
 
+def check_stable_abi(path: Path) -> None:
+    """Ends the program unless abi3audit finds nothing beyond the stable ABI."""
+    command = [sys.executable, "-m", "abi3audit", "--strict", "--summary", path]
+    said = subprocess.run(command, capture_output=True, text=True)
+    if said.returncode:
+        raise SystemExit(f"{path.name} is not abi3:\n{said.stdout}{said.stderr}")
+
+
 def check(path: Path, platform: Platform) -> None:
-    """Raises an error unless auditwheel agrees with the wheel's tag."""
+    """Ends the program unless auditwheel agrees with the wheel's tag."""
     said = subprocess.run(
         [sys.executable, "-m", "auditwheel", "show", path],
         capture_output=True,
@@ -134,10 +142,13 @@ def is_as_old(found: str, promised: str) -> bool:
 
 def make(platform: Platform, pythons: list[str], pattern: WheelFile, out: Path):
     """Yields the wheels of a platform, each after it was checked."""
-    for python in pythons:
+    for version in pythons:
+        python = PYTHONS[version]
         wheel = finished(pattern, platform, python)
         path = wheel.write(out, source_date())
         check(path, platform)
+        if python.is_stable:
+            check_stable_abi(path)
         yield path
 
 
@@ -149,7 +160,10 @@ def main() -> None:
         "platform", nargs="*", help=f"of {', '.join(PLATFORMS)} (all of them)"
     )
     parser.add_argument(
-        "--python", action="append", choices=PYTHONS, help="(all of them)"
+        "--python",
+        action="append",
+        choices=PYTHONS,
+        help="(all of them); 3.12 is for later ones, too",
     )
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
     arguments = parser.parse_args()

@@ -10,10 +10,8 @@ if(NOT HOTARU_MACHINE STREQUAL host)
   set(CMAKE_SYSTEM_NAME Linux)
   set(CMAKE_SYSTEM_PROCESSOR ${HOTARU_MACHINE})
   set(CMAKE_CXX_COMPILER ${HOTARU_MACHINE}-linux-gnu-g++)
-  # Headers without machine code are this machine's: Highway's, RapidJSON's.
-  # Those in /usr/include are found by way of the folder, whose neighbours in it
-  # are not this machine's C library.
-  set(CMAKE_CXX_FLAGS_INIT "-isystem ${HOTARU_LINK_ROOT}/include")
+  # Headers without machine code are this machine's (Highway's, RapidJSON's), by
+  # way of a folder in which this machine's C library is not their neighbour.
   set(HOTARU_RAPIDJSON ${HOTARU_LINK_ROOT}/include CACHE PATH "")
   set(ZLIB_INCLUDE_DIR ${HOTARU_LINK_ROOT}/include CACHE PATH "")
   set(CMAKE_PROJECT_INCLUDE ${CMAKE_CURRENT_LIST_DIR}/without_usr_include.cmake)

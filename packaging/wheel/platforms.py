@@ -13,9 +13,39 @@ from debian import Release
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 
-#: The Pythons that a wheel is made for, and Debian's releases with their headers.
-#: The first one's wheel is the pattern of all others.
-PYTHONS = {"3.11": "bookworm", "3.13": "trixie", "3.14": "sid", "3.15": "sid"}
+
+@dataclass(frozen=True)
+class Python:
+    """A Python that an extension is compiled for: `headers` are of this version,
+    out of a release of Debian. A stable one serves all later Pythons, too.
+    """
+
+    version: str
+    headers: str
+    suite: str
+    is_stable: bool = False
+
+    @property
+    def tags(self) -> tuple[str, str]:
+        """The tags of its wheels: of the Python and of its ABI."""
+        number = f"cp{self.version.replace('.', '')}"
+        return number, "abi3" if self.is_stable else number
+
+    def extension(self, machine: str) -> str:
+        """The extension's path in a wheel."""
+        number = self.version.replace(".", "")
+        kind = "abi3" if self.is_stable else f"cpython-{number}-{machine}-linux-gnu"
+        return f"hotaru/_C.{kind}.so"
+
+
+#: Pythons by version: a wheel for each, the last one for all that follow it.
+PYTHONS = {
+    python.version: python
+    for python in (
+        Python("3.11", "3.11", "bookworm"),
+        Python("3.12", "3.13", "trixie", is_stable=True),
+    )
+}
 
 #: Switches of every build: wheels hold the library, the extension and the command.
 SWITCHES = (
@@ -110,13 +140,13 @@ def make_link_root(platform: Platform) -> None:
     shutil.copyfile(archive, root / "libz.a")
 
 
-def python_headers(platform: Platform, python: str) -> Path:
+def python_headers(platform: Platform, python: Python) -> Path:
     """The headers of a Python, from Debian's package."""
-    package = f"libpython{python}-dev"
-    found = packages(platform, PYTHONS[python]).unpack(package) / "usr/include"
-    headers = found / f"python{python}"
+    name = f"python{python.headers}"
+    found = packages(platform, python.suite).unpack(f"lib{name}-dev") / "usr/include"
+    headers = found / name
     # In place of the one that asks which machine it is.
-    (configured,) = found.glob(f"*-linux-gnu/python{python}/pyconfig.h")
+    (configured,) = found.glob(f"*-linux-gnu/{name}/pyconfig.h")
     shutil.copyfile(configured, headers / "pyconfig.h")
     return headers
 
@@ -132,13 +162,14 @@ def build_library(platform: Platform) -> Path:
     return folder
 
 
-def build_extension(platform: Platform, python: str) -> Path:
+def build_extension(platform: Platform, python: Python) -> Path:
     """Compiles the extension for one Python; returns its path."""
-    folder = platform.folder(f"python{python}")
+    folder = platform.folder(f"python{python.version}")
     cmake(
         *(folder, *platform.arguments(), "-DHOTARU_CLI=OFF"),
         f"-DHOTARU_FROM={platform.folder('library')}",
         f"-DHOTARU_PYTHON_HEADERS={python_headers(platform, python)}",
+        f"-DHOTARU_STABLE_ABI={'ON' if python.is_stable else 'OFF'}",
         f"-DPython_EXECUTABLE={sys.executable}",
         f"-Dnanobind_ROOT={nanobind_folder()}",
         targets=("_C",),

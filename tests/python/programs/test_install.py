@@ -228,9 +228,9 @@ def wheel(tmp_path_factory) -> Path:
     ends with an error where auditwheel finds that it asks for a newer system.
     """
     folder = tmp_path_factory.mktemp("wheels")
-    python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    if python not in ("3.11", "3.13", "3.14", "3.15"):
-        pytest.skip(f"no headers of Python {python} among Debian's packages")
+    if sys.version_info < (3, 11):
+        pytest.skip("no headers of Python 3.10 among Debian's packages")
+    python = "3.11" if sys.version_info < (3, 12) else "3.12"
     machine = f"manylinux-{os.uname().machine}"
     run(
         *(ROOT / "dev", "wheel", machine, "--python", python, "--out", folder),
