@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docs_page import Block, page_blocks, page_names
 
-# What only the headers of hotaru::torch have.
+# Words of blocks that need the headers of hotaru::torch.
 OF_LIBTORCH = ("torch/", "torch::", "at::")
 
 

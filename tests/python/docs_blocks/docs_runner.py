@@ -23,7 +23,7 @@ from pathlib import Path
 from docs_outputs import agrees, comments, is_shown, value_shown
 from docs_page import Block, commands, page_blocks, runs
 
-COMMAND_SECONDS = 60
+COMMAND_SECONDS = 200
 # Writers of files that blocks read.
 WRITERS = Path(__file__).resolve().parents[1] / "weights"
 
@@ -33,7 +33,7 @@ class StaleError(Exception):
 
 
 class Page:
-    """What the blocks of a page share: names, and what was printed last."""
+    """Names that the blocks of a page share, and what was printed last."""
 
     def __init__(self):
         self.count = 0
@@ -156,7 +156,7 @@ def texts(value: object) -> list[str]:
 
 
 def session_steps(text: str) -> list[tuple[str, str]]:
-    """What was typed, and what came back."""
+    """Pairs of what was typed, and what came back."""
     steps: list[list[str]] = []
     for line in text.splitlines():
         if line.startswith(">>> "):
