@@ -56,7 +56,10 @@ ROOTS = (
 # First parts of names that are a build's, or a reader's own.
 NOT_OURS = ("build", "build-asan", "build-tsan", "bench-out", "wheels")
 # Paths of other projects, and of folders that the library makes.
-FOREIGN = {"cuda_fp16.h", "distributed/ddp", "hotaru/kernels", "include/hotaru_torch"}
+FOREIGN = {
+    *("cuda_fp16.h", "distributed/ddp", "hotaru/kernels", "include/hotaru_torch"),
+    *("ctorch.cpp", "torch_api.cpp", "torch_api_generated.cpp"),
+}
 # A page whose table has the paths of PyTorch's tests.
 FOREIGN_PATHS = "docs/conformance_tests.md"
 # Endings that make a word with a slash a path; others may be `x/y`.

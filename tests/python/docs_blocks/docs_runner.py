@@ -169,7 +169,7 @@ def session_steps(text: str) -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    sys.path.append(str(WRITERS))
+    sys.path[:0] = ["", str(WRITERS)]  # files of the page, and writers
     page = Page()
     answers = sys.stdout
     ways = [os.environ["DOCS_COMMANDS"], os.environ.get("PATH", "")]
