@@ -33,6 +33,7 @@ _USED = {
     "Sequence": "from collections.abc import Sequence",
     "Any": "from typing import Any",
     "Literal": "from typing import Literal",
+    "final": "from typing import final",
     "overload": "from typing import overload",
     "return_types": "from hotaru import return_types",
     "DeviceLikeType": "from hotaru._C import DeviceLikeType",
@@ -263,14 +264,27 @@ def _annotations(node: ast.FunctionDef) -> list[ast.expr]:
 def _value(name: str, value) -> str:
     """What has no definition in a file: a constant, or a class made by a call."""
     if isinstance(value, types.MethodType):
-        return f"def {name}(*args: Any, **kwargs: Any) -> Any: ..."
+        return f"def {name}{_signature(value)} -> Any: ..."
     if not isinstance(value, type):
         return f"{name}: {constant(value)}"
-    if name.endswith("Tensor"):
-        return f"class {name}(Tensor): ..."
+    if type(getattr(value, "dtype", None)).__name__ == "dtype":  # FloatTensor
+        return f"@final\nclass {name}(Tensor): ..."
     if name.endswith("Storage"):
         return f"class {name}(TypedStorage): ..."
     return f"{name}: type[Any]"
+
+
+def _signature(method) -> str:
+    """The parameters of a method, whose types nothing tells."""
+    found = inspect.signature(method)
+    kept = []
+    for parameter in found.parameters.values():
+        default = parameter.default
+        if default is not parameter.empty and not isinstance(default, (int, str)):
+            default = None if default is None else ...
+        kept.append(parameter.replace(annotation=parameter.empty, default=default))
+    text = str(found.replace(parameters=kept, return_annotation=found.empty))
+    return text.replace("Ellipsis", "...")
 
 
 def constant(value) -> str:

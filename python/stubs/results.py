@@ -9,13 +9,19 @@ from .operators import Operators
 _HEAD = '''\
 """The types of results that have names: `torch.return_types.max`."""
 
+from typing import final
+
 from hotaru._C import Tensor
+
+__all__ = [
+{listed}]
 
 all_return_types: list[type]
 
 def pytree_register_structseq(cls: type) -> None: ...
 '''
 _CLASS = """
+@final
 class {name}(tuple[{kinds}]):
     n_fields: int
     n_sequence_fields: int
@@ -36,7 +42,9 @@ def result_names() -> list[str]:
 def named_results(operators: Operators) -> str:
     """The text of the stub."""
     made = importlib.import_module("hotaru.return_types")._MADE
-    texts = [_HEAD]
+    public = importlib.import_module("hotaru.return_types").__all__
+    listed = "".join(f'    "{name}",\n' for name in public)
+    texts = [_HEAD.replace("{listed}", listed)]
     for name in result_names():
         operator = name.removesuffix("_out")
         fields = operators.fields(operator)

@@ -125,7 +125,7 @@ def _is_made(name: str, homes: Homes) -> bool:
     parts = name.split(".")
     if parts[0] != ROOT or any(part.startswith("_") for part in parts):
         return False
-    return name != f"{ROOT}.ops" and homes.source(name) is None
+    return parts[1:2] != ["ops"] and homes.source(name) is None
 
 
 def _more(name: str) -> dict:
@@ -164,4 +164,5 @@ def _path(name: str) -> str:
     """The path of a module's stub: beside its source."""
     path = name.replace(".", "/")
     package = pathlib.Path(__file__).parent.parent / path
-    return f"{path}/__init__.pyi" if package.is_dir() else f"{path}.pyi"
+    is_package = (package / "__init__.py").exists()
+    return f"{path}/__init__.pyi" if is_package else f"{path}.pyi"
