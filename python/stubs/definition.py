@@ -100,5 +100,7 @@ def overloads(forms: list[Definition], doc: str = "") -> str:
     forms = merged(forms)
     if len(forms) == 1:
         return forms[0].text(doc)
-    texts = [f"@overload\n{form.text(doc if form is forms[0] else '')}" for form in forms]
+    texts = [
+        f"@overload\n{form.text(doc if form is forms[0] else '')}" for form in forms
+    ]
     return "\n".join(texts)

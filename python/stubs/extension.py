@@ -6,9 +6,9 @@ import enum
 import re
 import types
 
+from .definition import overloads
 from .namespace import constant, defined_names
 from .operators import Operators
-from .definition import overloads
 
 HEADER = '''\
 """The extension: tensors, devices and dtypes, and what the package is made of."""
@@ -167,10 +167,30 @@ def _member(name: str, value) -> list[str]:
 
 
 _SILENT = frozenset(
-    """
-    __module__ __doc__ __dict__ __weakref__ __new__ __repr__ __str__ __eq__ __ne__
-    __hash__ __reduce__ __getattribute__ __setattr__ __delattr__ __qualname__
-    __vectorcalloffset__ __lt__ __le__ __gt__ __ge__ __name__ __slots__
-    __class_getitem__ __getstate__
-    """.split()
+    [
+        "__module__",
+        "__doc__",
+        "__dict__",
+        "__weakref__",
+        "__new__",
+        "__repr__",
+        "__str__",
+        "__eq__",
+        "__ne__",
+        "__hash__",
+        "__reduce__",
+        "__getattribute__",
+        "__setattr__",
+        "__delattr__",
+        "__qualname__",
+        "__vectorcalloffset__",
+        "__lt__",
+        "__le__",
+        "__gt__",
+        "__ge__",
+        "__name__",
+        "__slots__",
+        "__class_getitem__",
+        "__getstate__",
+    ]
 )

@@ -143,7 +143,11 @@ class Namespace:
         """The list of names that a star gives, where the module has one."""
         if "__all__" not in vars(module):
             return ""
-        return "__all__ = [\n" + "".join(f'    "{n}",\n' for n in sorted(module.__all__)) + "]"
+        return (
+            "__all__ = [\n"
+            + "".join(f'    "{n}",\n' for n in sorted(module.__all__))
+            + "]"
+        )
 
     def _names(self, module, source: Source) -> set[str]:
         names = {*dir(module), *getattr(module, "__all__", ()), *source.bound()}
@@ -262,7 +266,7 @@ def _annotations(node: ast.FunctionDef) -> list[ast.expr]:
 
 
 def _value(name: str, value) -> str:
-    """What has no definition in a file: a constant, or a class made by a call."""
+    """The statement of a constant, or of a class that a call made."""
     if isinstance(value, types.MethodType):
         return f"def {name}{_signature(value)} -> Any: ..."
     if not isinstance(value, type):

@@ -27,19 +27,73 @@ _KINDS = {
 
 # Functions with results of their own that write into no tensor of the caller's.
 _NO_OUT = frozenset(
-    """
-    alpha_dropout batch_norm bernoulli_ bilinear binomial celu channel_shuffle
-    clone constant_pad_nd conv1d conv2d conv3d conv_tbc conv_transpose1d
-    conv_transpose2d conv_transpose3d convolution count_nonzero cosine_similarity
-    dropout embedding embedding_bag empty_like feature_alpha_dropout
-    feature_dropout fill full_like group_norm gru grid_sampler gru_cell hardshrink
-    index_fill instance_norm layer_norm linear lstm lstm_cell masked_fill
-    max_pool1d max_pool2d max_pool3d native_dropout ones_like pairwise_distance
-    pdist pixel_shuffle pixel_unshuffle prelu rand_like randint_like randn_like
-    relu repeat_interleave rms_norm rnn_relu rnn_tanh rsub
-    scaled_dot_product_attention selu softplus std_mean unique_dim var_mean
-    zeros_like
-    """.split()
+    [
+        "alpha_dropout",
+        "batch_norm",
+        "bernoulli_",
+        "bilinear",
+        "binomial",
+        "celu",
+        "channel_shuffle",
+        "clone",
+        "constant_pad_nd",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "conv_tbc",
+        "conv_transpose1d",
+        "conv_transpose2d",
+        "conv_transpose3d",
+        "convolution",
+        "count_nonzero",
+        "cosine_similarity",
+        "dropout",
+        "embedding",
+        "embedding_bag",
+        "empty_like",
+        "feature_alpha_dropout",
+        "feature_dropout",
+        "fill",
+        "full_like",
+        "group_norm",
+        "gru",
+        "grid_sampler",
+        "gru_cell",
+        "hardshrink",
+        "index_fill",
+        "instance_norm",
+        "layer_norm",
+        "linear",
+        "lstm",
+        "lstm_cell",
+        "masked_fill",
+        "max_pool1d",
+        "max_pool2d",
+        "max_pool3d",
+        "native_dropout",
+        "ones_like",
+        "pairwise_distance",
+        "pdist",
+        "pixel_shuffle",
+        "pixel_unshuffle",
+        "prelu",
+        "rand_like",
+        "randint_like",
+        "randn_like",
+        "relu",
+        "repeat_interleave",
+        "rms_norm",
+        "rnn_relu",
+        "rnn_tanh",
+        "rsub",
+        "scaled_dot_product_attention",
+        "selu",
+        "softplus",
+        "std_mean",
+        "unique_dim",
+        "var_mean",
+        "zeros_like",
+    ]
 )
 # Names of results that are types of `hotaru.return_types`.
 _NAMED = "return_types."

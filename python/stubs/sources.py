@@ -1,4 +1,4 @@
-"""What a type checker sees in the package's Python files without running them."""
+"""Names that a type checker sees in the package's files without running them."""
 
 from __future__ import annotations
 

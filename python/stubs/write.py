@@ -16,60 +16,60 @@ from .sources import read
 ROOT = "hotaru"
 # Modules that answer names which their source does not bind, or bind operators;
 # their classes, if they have some, are in other files.
-STUBBED = """
-    ao
-    ao.nn
-    ao.nn.intrinsic
-    ao.nn.intrinsic.quantized
-    ao.nn.quantized
-    autograd
-    compiler
-    cpu
-    cuda
-    cuda.graphs
-    cuda.random
-    distributed
-    distributed.checkpoint
-    distributed.fsdp.fully_sharded_data_parallel
-    distributed.rpc
-    distributed.tensor
-    distributions
-    fft
-    foreach
-    fx
-    fx.passes
-    linalg
-    masked
-    nn
-    nn.attention
-    nn.functional
-    nn.parallel
-    onnx.symbolic_opset11
-    onnx.symbolic_opset12
-    onnx.symbolic_opset13
-    onnx.symbolic_opset9
-    optim
-    sparse
-    quantization
-    special
-    utils
-    utils.cpp_extension
-    utils.data
-    version
-""".split()
+STUBBED = [
+    "ao",
+    "ao.nn",
+    "ao.nn.intrinsic",
+    "ao.nn.intrinsic.quantized",
+    "ao.nn.quantized",
+    "autograd",
+    "compiler",
+    "cpu",
+    "cuda",
+    "cuda.graphs",
+    "cuda.random",
+    "distributed",
+    "distributed.checkpoint",
+    "distributed.fsdp.fully_sharded_data_parallel",
+    "distributed.rpc",
+    "distributed.tensor",
+    "distributions",
+    "fft",
+    "foreach",
+    "fx",
+    "fx.passes",
+    "linalg",
+    "masked",
+    "nn",
+    "nn.attention",
+    "nn.functional",
+    "nn.parallel",
+    "onnx.symbolic_opset11",
+    "onnx.symbolic_opset12",
+    "onnx.symbolic_opset13",
+    "onnx.symbolic_opset9",
+    "optim",
+    "sparse",
+    "quantization",
+    "special",
+    "utils",
+    "utils.cpp_extension",
+    "utils.data",
+    "version",
+]
 # Modules that make others, without a file.
-_MAKERS = """
-    backends
-    cpu.amp
-    nn.intrinsic
-    nn.modules
-    nn.qat
-    nn.quantized
-    profiler
-    quantization
-    signal
-    utils.data.datapipes.iter
-""".split()
+_MAKERS = [
+    "backends",
+    "cpu.amp",
+    "nn.intrinsic",
+    "nn.modules",
+    "nn.qat",
+    "nn.quantized",
+    "profiler",
+    "quantization",
+    "signal",
+    "utils.data.datapipes.iter",
+]
 # Written by hand as they are.
 _WHOLE = ("_extension.grad_mode", "_extension.size", "ops")
 _WRITTEN = pathlib.Path(__file__).parent / "written"

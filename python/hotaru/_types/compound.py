@@ -56,17 +56,17 @@ class ListType(_Of):
     if TYPE_CHECKING:  # set on the class below
 
         @staticmethod
-        def ofInts() -> ListType: ...  # noqa: N802
+        def ofInts() -> ListType: ...
         @staticmethod
-        def ofTensors() -> ListType: ...  # noqa: N802
+        def ofTensors() -> ListType: ...
         @staticmethod
-        def ofFloats() -> ListType: ...  # noqa: N802
+        def ofFloats() -> ListType: ...
         @staticmethod
-        def ofComplexDoubles() -> ListType: ...  # noqa: N802
+        def ofComplexDoubles() -> ListType: ...
         @staticmethod
-        def ofBools() -> ListType: ...  # noqa: N802
+        def ofBools() -> ListType: ...
         @staticmethod
-        def ofStrings() -> ListType: ...  # noqa: N802
+        def ofStrings() -> ListType: ...
 
     def __init__(self, item: Type) -> None:
         if item is None:

@@ -21,7 +21,6 @@ from ._marks import Attribute
 from ._shown import graph_of, known_owner, method_graph, shown_graph
 from ._source import frame_names
 
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any

@@ -40,9 +40,7 @@ def enum_type(cls: type):
         raise TypeError(str(error)) from None
 
 
-def script(
-    obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None
-) -> Any:
+def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None) -> Any:
     """Compiles a function, a class or a module from its source.
 
     Args:

@@ -432,7 +432,8 @@ def _disable_dynamo_if_unsupported(single_tensor_fn=None):
 if not TYPE_CHECKING:
 
     def __getattr__(name: str):
-        if name in ("ParamsT", "_params_t"):  # for annotations of libraries; typing is slow
+        # For annotations of libraries; typing is slow.
+        if name in ("ParamsT", "_params_t"):
             from collections.abc import Iterable
             from typing import Any, Union
 

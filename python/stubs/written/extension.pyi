@@ -294,7 +294,7 @@ class UntypedStorage(StorageBase):
     def untyped(self) -> UntypedStorage: ...
 
 class StorageBase:
-    """What storages have in common."""
+    """The base of storages."""
 
     @property
     def device(self) -> _device: ...

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 
 import pytest
 from checkers import CHECKERS, HERE, ROOT, lines_with_errors, over_hotaru
@@ -44,12 +43,12 @@ def test_wrong_calls_fail(verdicts):
 
 @pytest.mark.parametrize("checker", CHECKERS)
 def test_pytorch_has_the_same_verdicts(checker, tmp_path):
-    python = os.environ.get("HOTARU_ORACLE_PYTHON")
-    if not python:
-        pytest.skip("HOTARU_ORACLE_PYTHON names no Python that has PyTorch")
+    python = ROOT / ".venv-oracle" / "bin" / "python"
+    if not python.exists():
+        pytest.skip(".venv-oracle, which has PyTorch, is not there")
     for name in _FILES:
         (tmp_path / name).write_text((HERE / name).read_text())
-    found = lines_with_errors(CHECKERS[checker](tmp_path, *_FILES, python=python))
+    found = lines_with_errors(CHECKERS[checker](tmp_path, *_FILES, python=str(python)))
     assert not found.get("calls_right.py", {})
     assert sorted(set(_cases("calls_wrong.py")) - {*found["calls_wrong.py"]}) == []
 

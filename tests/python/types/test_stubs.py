@@ -17,7 +17,7 @@ from checkers import HERE, ROOT, SOURCES, environment, lines_with_errors, mypy
 if str(SOURCES) not in sys.path:
     sys.path.append(str(SOURCES))
 
-from stubs import definition, operators, schema, sources, write  # noqa: E402
+from stubs import definition, operators, schema, sources, write
 
 _EXTENSION = Path(importlib.util.find_spec("hotaru._C").origin).resolve().parent
 # Modules whose names come to be while a program runs.

@@ -16,10 +16,12 @@ from ..parameter import Parameter
 from ._arguments import show, weight_and_bias
 from .module import Module
 
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .lazy import LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d
+    from .lazy import LazyBatchNorm1d as LazyBatchNorm1d
+    from .lazy import LazyBatchNorm2d as LazyBatchNorm2d
+    from .lazy import LazyBatchNorm3d as LazyBatchNorm3d
+
 
 class _NormBase(Module):
     """Parameters (C), running statistics (C) and the count of batches."""

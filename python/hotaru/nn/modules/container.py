@@ -9,15 +9,22 @@ from typing import Any, overload
 from ..._utils import typename
 from .module import Module, _global_module_registration_hooks, indent_rest
 
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+    from collections.abc import (
+        ItemsView,
+        Iterable,
+        Iterator,
+        KeysView,
+        Mapping,
+        ValuesView,
+    )
 
     from typing_extensions import Self
 
-    from .former import Container
-    from .parameters import ParameterDict, ParameterList
+    from .former import Container as Container
+    from .parameters import ParameterDict as ParameterDict
+    from .parameters import ParameterList as ParameterList
 
 
 def place_of(index: int, count: int) -> int:

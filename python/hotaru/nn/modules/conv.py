@@ -19,14 +19,12 @@ from .module import Module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .lazy import (
-        LazyConv1d,
-        LazyConv2d,
-        LazyConv3d,
-        LazyConvTranspose1d,
-        LazyConvTranspose2d,
-        LazyConvTranspose3d,
-    )
+    from .lazy import LazyConv1d as LazyConv1d
+    from .lazy import LazyConv2d as LazyConv2d
+    from .lazy import LazyConv3d as LazyConv3d
+    from .lazy import LazyConvTranspose1d as LazyConvTranspose1d
+    from .lazy import LazyConvTranspose2d as LazyConvTranspose2d
+    from .lazy import LazyConvTranspose3d as LazyConvTranspose3d
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 _PADDINGS = ("same", "valid")

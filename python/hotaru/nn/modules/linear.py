@@ -11,10 +11,10 @@ from ..parameter import Parameter
 from ._arguments import show, weight_and_bias
 from .module import Module
 
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .lazy import LazyLinear
+    from .lazy import LazyLinear as LazyLinear
+
 
 class Identity(Module):
     """Returns its input; takes and ignores any arguments."""

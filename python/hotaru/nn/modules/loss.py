@@ -13,11 +13,11 @@ from ._arguments import LayerFunction
 from .distance import PairwiseDistance
 from .module import Module
 
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .former import NLLLoss2d
-    from .linear_loss import LinearCrossEntropyLoss
+    from .former import NLLLoss2d as NLLLoss2d
+    from .linear_loss import LinearCrossEntropyLoss as LinearCrossEntropyLoss
+
 
 class _Loss(Module):
     """Holds the reduction."""

@@ -36,7 +36,6 @@ from ._aspects.traversal import TraversalMixin
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing_extensions import Self
-    from collections.abc import Callable
 
 __all__ = [
     "Module",

@@ -11,10 +11,10 @@ from ..parameter import Parameter
 from ._arguments import show, weight_and_bias
 from .module import Module
 
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .former import CrossMapLRN2d
+    from .former import CrossMapLRN2d as CrossMapLRN2d
+
 
 class LayerNorm(Module):
     """Normalises over the last axes, which have `normalized_shape`."""

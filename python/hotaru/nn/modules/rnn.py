@@ -22,7 +22,10 @@ from .module import Module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .rnn_cell import GRUCell, LSTMCell, RNNCell, RNNCellBase
+    from .rnn_cell import GRUCell as GRUCell
+    from .rnn_cell import LSTMCell as LSTMCell
+    from .rnn_cell import RNNCell as RNNCell
+    from .rnn_cell import RNNCellBase as RNNCellBase
 
 # Rows of the weights, in multiples of hidden_size.
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}

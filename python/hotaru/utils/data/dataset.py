@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from ... import Generator, Tensor, randperm
 
-
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 

@@ -13,8 +13,9 @@ from ...parameter import Parameter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing_extensions import Self
     from collections.abc import Callable
+
+    from typing_extensions import Self
 
 _TO_TEXT = (
     "to() received an invalid combination of arguments - got ({got}), but "

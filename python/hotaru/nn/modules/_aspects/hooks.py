@@ -22,7 +22,7 @@ class HookMixin:
         hook: Callable[..., Any],
         *,
         prepend: bool = False,
-        with_kwargs: bool = False
+        with_kwargs: bool = False,
     ) -> RemovableHandle:
         """Registers `hook(module, args) -> None | args` to run before forward.
 

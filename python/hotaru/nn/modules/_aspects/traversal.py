@@ -129,9 +129,7 @@ class TraversalMixin:
             _check_module(name, module)
         return module
 
-    def set_submodule(
-        self, target: str, module: Module, strict: bool = False
-    ) -> None:
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Puts `module` at a dotted path whose parent exists.
 
         With `strict` something must be there already.
