@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from os import path as _path
+
 from .._own_names import part
+
+#: For `cmake -DCMAKE_PREFIX_PATH=...`: find_package(hotaru) and (Torch) of a
+#: package that was installed with headers.
+cmake_prefix_path = _path.join(
+    _path.dirname(_path.dirname(_path.abspath(__file__))), "share", "cmake"
+)
 
 _LAZY = {
     "_pytree",

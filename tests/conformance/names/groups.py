@@ -173,7 +173,7 @@ MISSING = (
     Group(
         "Back ends that others compile",
         "Parts of PyTorch's C++ and of its build.",
-        r"""torch\.utils\.(cmake_prefix|\w*privateuse1|get_cpp_backtrace)
+        r"""torch\.utils\.(\w*privateuse1|get_cpp_backtrace)
         | torch\.library\. | torch\.Tensor\.to_mkldnn""",
     ),
 )

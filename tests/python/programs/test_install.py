@@ -64,6 +64,37 @@ def examples(prefix, tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.skipif(
+    not shutil.which("pkg-config"), reason="pkg-config is not installed"
+)
+def test_pkg_config_builds_the_example(prefix, tmp_path):
+    """hotaru.pc is all that a build without CMake needs, wherever the prefix
+    was moved to.
+    """
+    moved = tmp_path / "moved"
+    moved.symlink_to(prefix)
+    found = sorted(moved.glob("lib*/**/pkgconfig"))
+    assert found
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(found[0])}
+    asked = ("pkg-config", "--cflags", "--libs", "hotaru")
+    flags = run(*asked, env=environment).split()
+    library = run("pkg-config", "--variable=libdir", "hotaru", env=environment)
+    program = tmp_path / "silero"
+    source = ROOT / "examples/cpp/silero.cpp"
+    run(
+        *("g++", "-std=c++20", source, "-o", program, *flags),
+        f"-Wl,-rpath,{Path(library.strip()).resolve()}",
+    )
+    model = tmp_path / "no.jit"
+    model.write_bytes(b"not a zip file")
+    done = subprocess.run([program, model, "/dev/null"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "no.jit" in done.stderr
+    version = run("pkg-config", "--modversion", "hotaru", env=environment)
+    project = (ROOT / "CMakeLists.txt").read_text()
+    assert version.strip() == re.search(r"VERSION ([\d.]+) LANG", project)[1]
+
+
 INCLUDED = re.compile(rb'^#include [<"]([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -303,9 +334,58 @@ print(torch.ops.mine.twice(torch.ones(2)).sum().item())
 """
 
 
+OVER_BOTH = """
+cmake_minimum_required(VERSION 3.20)
+project(over_both LANGUAGES CXX)
+set(CMAKE_CXX_STANDARD 17)  # the targets ask for more
+find_package(Torch 2.0 REQUIRED)
+find_package(hotaru 0.1 REQUIRED)
+if(NOT EXISTS "${TORCH_INSTALL_PREFIX}/include/hotaru_torch/torch/torch.h")
+  message(FATAL_ERROR "no headers in ${TORCH_INSTALL_PREFIX}")
+endif()
+add_executable(by_torch by_torch.cpp)
+target_link_libraries(by_torch ${TORCH_LIBRARIES})
+add_executable(by_hotaru by_hotaru.cpp)
+target_link_libraries(by_hotaru hotaru::hotaru)
+"""
+BY_TORCH = """
+#include <ATen/ATen.h>
+#include <cstdio>
+int main() { std::printf("%g\\n", at::ones({2, 3}).sum().item<double>()); }
+"""
+BY_HOTARU = """
+#include <hotaru/hotaru.h>
+#include <cstdio>
+int main() { std::puts(hotaru::dtype_name(hotaru::DType::kFloat32)); }
+"""
+
+
+def check_cmake(python: Path, folder: Path) -> None:
+    """Programs build and run against the package that this Python imports."""
+    program = "import hotaru as torch; print(torch.utils.cmake_prefix_path)"
+    prefix = Path(run(python, "-c", program, cwd=folder).strip())
+    texts = [path.read_text() for path in prefix.rglob("*.cmake")]
+    assert texts
+    # Relative to the files: packages are moved, and made elsewhere.
+    assert not any(str(folder) in t or str(ROOT) in t for t in texts)
+    (folder / "CMakeLists.txt").write_text(OVER_BOTH)
+    (folder / "by_torch.cpp").write_text(BY_TORCH)
+    (folder / "by_hotaru.cpp").write_text(BY_HOTARU)
+    build = folder / "build"
+    run(
+        *("cmake", "-S", folder, "-B", build, "-G", "Ninja"),
+        f"-DCMAKE_PREFIX_PATH={prefix}",
+    )
+    run("cmake", "--build", build)
+    assert run(build / "by_torch") == "6\n"
+    assert run(build / "by_hotaru") == "float32\n"
+
+
 @pytest.mark.ci
-def test_wheel_with_headers_builds_extensions(tmp_path):
-    """HOTARU_WHEEL_CPP=1: all that an extension needs is in the package."""
+def test_wheel_with_headers_builds_extensions_and_programs(tmp_path):
+    """HOTARU_WHEEL_CPP=1: all that an extension needs is in the package, and
+    find_package finds it there.
+    """
     environment = tmp_path / "environment"
     run(sys.executable, "-m", "venv", environment)
     python = environment / "bin/python"
@@ -321,6 +401,7 @@ def test_wheel_with_headers_builds_extensions(tmp_path):
     (tmp_path / "use.py").write_text(LOADS_IT)
     said = run(python, "-m", "hotaru", "use.py", cwd=tmp_path)
     assert said.splitlines()[-1] == "4.0"
+    check_cmake(python, tmp_path)
 
 
 def test_import_is_light():
