@@ -10,6 +10,7 @@
 #include "hotaru/io/mapped_file.h"
 #include "hotaru/io/onnx/onnx_writer.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/platform/process.h"
 #include "hotaru/provider/compile_onnx.h"
 
 namespace hotaru::cli {
@@ -39,9 +40,7 @@ fs::path library_beside(const fs::path& command) {
 }
 
 void find_library() {
-  std::error_code none;
-  const fs::path found =
-      library_beside(fs::read_symlink("/proc/self/exe", none));
+  const fs::path found = library_beside(platform::executable_path());
   if (!found.empty()) provider::set_onnx_runtime_path(found.string());
 }
 

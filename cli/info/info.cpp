@@ -1,9 +1,6 @@
-#include <fstream>
 #include <iomanip>
 #include <iostream>
-#include <iterator>
 #include <set>
-#include <sstream>
 
 #include "commands.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
@@ -12,6 +9,7 @@
 #include "hotaru/exchange/picture/program_picture.h"
 #include "hotaru/io/mapped_file.h"
 #include "hotaru/io/torch_file.h"
+#include "hotaru/platform/processors.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/threads/cpu_count.h"
@@ -27,22 +25,9 @@
 namespace hotaru::cli {
 namespace {
 
-/// The value of a key in /proc/cpuinfo; empty if the machine does not say.
-std::string cpu_field(const std::string& key) {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);) {
-    if (line.rfind(key, 0) != 0) continue;
-    const size_t value = line.find(": ");
-    return value == line.npos ? "" : line.substr(value + 2);
-  }
-  return "";
-}
-
 /// Features of the processor that matter to kernels.
 std::vector<std::string> cpu_features() {
-  std::istringstream flags(cpu_field("flags"));
-  const std::set<std::string> present{std::istream_iterator<std::string>(flags),
-                                      std::istream_iterator<std::string>()};
+  const std::set<std::string> present = platform::processor_features();
   std::vector<std::string> found;
   for (const char* wanted :
        {"sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512_vnni",
@@ -101,7 +86,7 @@ void kernels(bool as_json) {
 void info(bool as_json) {
   Json report;
   report["version"] = HOTARU_VERSION;
-  report["processor"] = cpu_field("model name");
+  report["processor"] = platform::processor_name();
   report["features"] = cpu_features();
   report["simd"] = simd_target_name();
   report["simd_built_alone"] = simd_is_built_alone();

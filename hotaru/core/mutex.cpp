@@ -1,8 +1,7 @@
 #include "hotaru/core/mutex.h"
 
-#include <pthread.h>
-
 #include "hotaru/core/checks/check.h"
+#include "hotaru/platform/fork.h"
 
 namespace hotaru {
 
@@ -11,7 +10,7 @@ constinit std::atomic<uint32_t> detail::fork_count{0};
 namespace {
 
 [[maybe_unused]] const int registered =
-    pthread_atfork(nullptr, nullptr, [] { ++detail::fork_count; });
+    platform::at_fork(nullptr, nullptr, [] { ++detail::fork_count; });
 
 /// Something of this thread alone.
 const void* this_thread() {

@@ -1,7 +1,6 @@
 #include "hotaru/io/mapped_file.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <cstring>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/platform/pages.h"
 
 namespace hotaru::io {
 
@@ -43,10 +43,8 @@ Ref<MappedFile> MappedFile::open(const std::string& path) {
   result->name_ = path;
   result->size_ = size_t(info.st_size);
   if (result->size_ == 0) return result;
-  void* address = ::mmap(nullptr, result->size_, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE, file.get(), 0);
-  HOTARU_CHECK(address != MAP_FAILED, path,
-               ": cannot map the file: ", std::strerror(errno));
+  void* address = platform::map_file(file.get(), result->size_);
+  HOTARU_CHECK(address, path, ": cannot map the file: ", std::strerror(errno));
   result->data_ = static_cast<std::byte*>(address);
   result->mapped_ = true;
   return result;
@@ -63,7 +61,7 @@ Ref<MappedFile> MappedFile::from_bytes(std::vector<std::byte> bytes,
 }
 
 MappedFile::~MappedFile() {
-  if (mapped_) ::munmap(data_, size_);
+  if (mapped_) platform::unmap_pages(data_, size_);
 }
 
 }  // namespace hotaru::io

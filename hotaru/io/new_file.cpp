@@ -3,11 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#if defined(__linux__)
-#include <linux/magic.h>
-#include <sys/vfs.h>
-#include <sys/xattr.h>
-#endif
 
 #include <array>
 #include <cerrno>
@@ -19,6 +14,7 @@
 #include <utility>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/platform/file_system.h"
 
 namespace hotaru::io {
 
@@ -37,24 +33,13 @@ fs::path folder_of(const std::string& path) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
-/// True if the links of a folder are open files of a process, and no paths.
-bool names_open_files([[maybe_unused]] const fs::path& folder) {
-#if defined(__linux__)
-  struct statfs system {};
-  return ::statfs(folder.c_str(), &system) == 0 &&
-         system.f_type == PROC_SUPER_MAGIC;
-#else
-  return false;
-#endif
-}
-
 /// The path behind all links of its last part; empty for an open file.
 std::string followed(std::string path) {
   for (int i = 0; i < kMostLinks; ++i) {
     struct stat at {};
     if (::lstat(path.c_str(), &at) != 0 || !S_ISLNK(at.st_mode)) return path;
     const fs::path folder = folder_of(path);
-    if (names_open_files(folder)) return "";
+    if (platform::names_open_files(folder.string())) return "";
     std::error_code error;
     const fs::path leads = fs::read_symlink(path, error);
     if (error) return path;
@@ -69,15 +54,6 @@ std::string unguessable_name() {
   std::snprintf(name.data(), name.size(), ".hotaru-%08x%08x.tmp",
                 unsigned(source()), unsigned(source()));
   return name.data();
-}
-
-/// Tells whether others may have rights that the permissions don't tell.
-bool has_access_list([[maybe_unused]] const std::string& path) {
-#if defined(__linux__)
-  return ::getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
-#else
-  return false;
-#endif
 }
 
 bool may_not_be_replaced(int error) {
@@ -154,7 +130,7 @@ void NewFile::keep_access() {
   const bool same_owner =
       there.st_uid == here.st_uid && there.st_gid == here.st_gid;
   const bool kept =
-      there.st_nlink == 1 && !has_access_list(target_) &&
+      there.st_nlink == 1 && !platform::has_access_list(target_) &&
       (same_owner || ::fchown(file_, there.st_uid, there.st_gid) == 0) &&
       ::fchmod(file_, there.st_mode & kPermissions) == 0;
   if (!kept) end_ = End::kCopy;
@@ -214,18 +190,14 @@ void NewFile::copy_over() {
   const auto close_source = [](const int* file) { ::close(*file); };
   const std::unique_ptr<const int, decltype(close_source)> closed(&source,
                                                                   close_source);
-#if defined(__linux__)
   // Room is asked for while what was there is whole.
   struct stat before {};
   ::fstat(target, &before);
-  if (size.st_size > before.st_size &&
-      ::fallocate(target, 0, 0, size.st_size) != 0 &&
-      (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
-    const int error = errno;
-    [[maybe_unused]] const int restored = ::ftruncate(target, before.st_size);
-    failed(error);
-  }
-#endif
+  if (size.st_size > before.st_size)
+    if (const int error = platform::reserve_room(target, size.st_size)) {
+      [[maybe_unused]] const int restored = ::ftruncate(target, before.st_size);
+      failed(error);
+    }
   std::string piece(kCopied, '\0');
   for (off_t done = 0; done < size.st_size;) {
     const ssize_t count = ::pread(source, piece.data(), piece.size(), done);

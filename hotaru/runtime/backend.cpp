@@ -1,13 +1,12 @@
 #include "hotaru/runtime/backend.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <bit>
 #include <string>
 
 #include "hotaru/core/error.h"
 #include "hotaru/core/tensor.h"
+#include "hotaru/platform/shared_object.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/meta.h"
 #include "hotaru/runtime/streams/stream.h"
@@ -18,11 +17,11 @@ namespace {
 
 /// Loads a library that lies where the one of this function does.
 bool open_beside(const char* name) {
-  Dl_info here;
-  if (!dladdr(reinterpret_cast<void*>(&open_beside), &here)) return false;
-  std::string path = here.dli_fname;
+  std::string path =
+      platform::library_of(reinterpret_cast<const void*>(&open_beside));
+  if (path.empty()) return false;
   path.resize(path.find_last_of('/') + 1);
-  return dlopen((path + name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  return platform::open_library(path + name, nullptr);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "hotaru/runtime/profiler.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -9,6 +7,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/memory_watch.h"
 #include "hotaru/core/mutex.h"
+#include "hotaru/platform/thread.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/operand.h"
 #include "hotaru/runtime/streams/late_call.h"
@@ -60,7 +59,7 @@ std::shared_ptr<DeviceTimer> current_timer() {
 }
 
 void note_memory(const void* data, int64_t nbytes, Device device) {
-  const MemoryRecord record{gettid(), now(), data, nbytes, device};
+  const MemoryRecord record{platform::thread_id(), now(), data, nbytes, device};
   const std::lock_guard lock(memory_mutex);
   // The profile may have ended since the watch was looked at.
   if (detail::memory_watch.load(std::memory_order_relaxed))
@@ -121,7 +120,8 @@ void run_recorded(const KernelCall& call, DeviceType type, int64_t stream) {
   if (!profiling()) return call.run(type);
   const std::shared_ptr<DeviceTimer> timer = timer_for(type);
   StreamTimer* const timed = timer ? &timer->here() : nullptr;
-  CallRecord record{&call.kernel(), stream, gettid(), now(), 0, {}, {}};
+  CallRecord record{
+      &call.kernel(), stream, platform::thread_id(), now(), 0, {}, {}};
   if (timed)
     record.work = timed->run(call);
   else
@@ -150,7 +150,7 @@ int64_t profiled_now() {
 }
 
 void end_node(NodeRecord record) {
-  record.thread = gettid();
+  record.thread = platform::thread_id();
   record.duration = now() - record.start;
   const std::lock_guard lock(mutex);
   if (running) recording().nodes.push_back(std::move(record));

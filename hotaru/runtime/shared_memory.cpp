@@ -1,7 +1,5 @@
 #include "hotaru/runtime/shared_memory.h"
 
-#include <pthread.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +11,8 @@
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/shape.h"
+#include "hotaru/platform/fork.h"
+#include "hotaru/platform/pages.h"
 
 namespace hotaru {
 
@@ -36,7 +36,7 @@ Blocks& blocks() {
   static Blocks& all = [&]() -> Blocks& {
     static auto* made = new Blocks;
     // The child of a fork must find the lock open.
-    pthread_atfork(
+    platform::at_fork(
         [] {
           made->mutex.lock();
           forks.fetch_add(1, std::memory_order_relaxed);
@@ -64,11 +64,10 @@ class Look : public RefCounted {
 
 }  // namespace
 
-SharedMemory::SharedMemory(int descriptor, size_t size, int flags)
+SharedMemory::SharedMemory(int descriptor, size_t size, bool filled)
     : size_(size), descriptor_(descriptor) {
-  void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | flags,
-                    descriptor, 0);
-  if (base == MAP_FAILED) {
+  void* base = platform::map_shared(descriptor, size, filled);
+  if (!base) {
     const int error = errno;
     close(descriptor);
     fail("shared memory: cannot map ", size, " bytes: ", std::strerror(error));
@@ -85,16 +84,16 @@ SharedMemory::~SharedMemory() {
     const std::lock_guard lock(all.mutex);
     all.by_end.erase(base_ + size_);
   }
-  munmap(base_, size_);
+  platform::unmap_pages(base_, size_);
   close_descriptor();
 }
 
 Ref<SharedMemory> SharedMemory::create(size_t nbytes) {
   HOTARU_CHECK(nbytes < (size_t{1} << 46), "shared memory: ", nbytes,
                " bytes are too many");
-  const int descriptor = memfd_create("hotaru", MFD_CLOEXEC);
+  const int descriptor = platform::new_memory_file("hotaru");
   HOTARU_CHECK(descriptor >= 0, "shared memory: ", std::strerror(errno));
-  const size_t page = size_t(sysconf(_SC_PAGESIZE));
+  const size_t page = platform::page_size();
   const size_t size = (nbytes + kHeader + page - 1) / page * page;
   if (ftruncate(descriptor, off_t(size)) != 0) {
     const int error = errno;
@@ -102,7 +101,7 @@ Ref<SharedMemory> SharedMemory::create(size_t nbytes) {
     fail("shared memory: cannot get ", size, " bytes: ", std::strerror(error));
   }
   // Pages are cleared when they are first written, which finds them in a cache.
-  return Ref<SharedMemory>(new SharedMemory(descriptor, size, 0));
+  return Ref<SharedMemory>(new SharedMemory(descriptor, size, false));
 }
 
 Ref<SharedMemory> SharedMemory::map(int descriptor) {
@@ -113,7 +112,7 @@ Ref<SharedMemory> SharedMemory::map(int descriptor) {
   }
   // The pages are there: all of them at once are cheaper than one by one.
   return Ref<SharedMemory>(
-      new SharedMemory(descriptor, size_t(status.st_size), MAP_POPULATE));
+      new SharedMemory(descriptor, size_t(status.st_size), true));
 }
 
 Ref<SharedMemory> SharedMemory::find(const void* address) {

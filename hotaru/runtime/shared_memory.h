@@ -1,7 +1,6 @@
-// Memory that several processes see at the same time, without a name: an
-// anonymous file (memfd_create) that its last descriptor or mapping takes
-// along, so that nothing is left behind whichever process is killed, and no
-// limit of /dev/shm applies.
+// Memory that several processes see at the same time, without a name: a file in
+// memory that its last descriptor or mapping takes along, so that nothing is
+// left behind whichever process is killed, and no limit of /dev/shm applies.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +42,7 @@ class SharedMemory : public RefCounted {
   static constexpr size_t kHeader = 64;
   struct Counter;
 
-  SharedMemory(int descriptor, size_t size, int flags);
+  SharedMemory(int descriptor, size_t size, bool filled);
   Counter& counter() const;
 
   char* base_ = nullptr;

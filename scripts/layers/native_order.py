@@ -5,6 +5,7 @@ its own layer and those before it.
 """
 
 LAYERS = (
+    "platform",
     "core",
     "runtime",
     "comm",
@@ -21,6 +22,7 @@ LAYERS = (
 # Rooms of a layer in the order in which their headers include each other; ""
 # is the layer's own folder.
 ROOMS = {
+    "platform": ("",),
     "core": ("printing", "checks", "memory", "", "inference", "sparse"),
     "runtime": ("", "threads", "streams", "own"),
     "comm": ("", "store", "mesh", "group"),

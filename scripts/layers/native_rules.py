@@ -7,7 +7,8 @@ rooms before theirs (sources may call each other: a function is compiled when it
 first runs). Rooms of operators and kernels are families, with the same names in
 every layer. No circles. Host code reaches a tensor's bytes through core/host.h;
 kernels, graphs and tests ask the tensor itself. Operators look at elements
-through ops/host_value.h, which names the reason.
+through ops/host_value.h, which names the reason. What is a system's own stands in
+hotaru/platform.
 """
 
 from __future__ import annotations
@@ -163,10 +164,36 @@ def looks_at_elements(files: list[str]) -> list[str]:
     return matches(_ELEMENT, operators, "in an operator; see ops/host_value.h")
 
 
+# Headers of the system whose promises differ between systems, and files and
+# calls that Linux alone has; those of files and sockets are POSIX's and the
+# same on all that have it. The GPU in software is Linux's as a whole.
+_SYSTEM = re.compile(
+    r"#\s*include\s*<((?:linux/|asm/)[\w/]+\.h"
+    r"|sys/(?:auxv|epoll|eventfd|inotify|ipc|mman|personality|prctl|random|sendfile"
+    r"|shm|signalfd|statfs|syscall|sysinfo|timerfd|vfs|xattr)\.h"
+    r"|(?:sched|pthread|signal|csignal|ucontext|dlfcn|execinfo|malloc|error|link)"
+    r"\.?h?)>"
+    r"|[\"(](/(?:proc|sys)/)"
+    r"|\b(gettid|memfd_create|sched_getcpu|mallinfo2?|malloc_trim|syscall)\("
+)
+_ROOM_OF_THE_SYSTEM = ("hotaru/platform/", "hotaru/backend/soft_gpu/")
+
+
+def outside_the_platform(files: list[str]) -> list[str]:
+    """Lines of the library and the command that ask the system past its room."""
+    rest = [
+        name
+        for name in files
+        if name.startswith(("hotaru/", "cli/", "python/"))
+        and not name.startswith(_ROOM_OF_THE_SYSTEM)
+    ]
+    return matches(_SYSTEM, rest, "outside hotaru/platform; see docs/porting.md")
+
+
 def matches(pattern: re.Pattern, files: list[str], why: str) -> list[str]:
-    """Lines in which the pattern's first group stands."""
+    """Lines in which a group of the pattern stands."""
     return [
-        f"{name}:{number}: {match[1]} {why}"
+        f"{name}:{number}: {match[match.lastindex]} {why}"
         for name in files
         for number, line in enumerate(Path(name).read_text().splitlines(), 1)
         if (match := pattern.search(line))
@@ -181,6 +208,7 @@ def native_offences(files: list[str]) -> list[str]:
         edges = includes(files)
         found = upward(edges) + room_upward(edges) + in_circles(edges)
         found += misplaced(files) + past_the_host_door(files)
+        found += outside_the_platform(files)
         return found + looks_at_elements(files)
     except ValueError as error:
         return [str(error)]

@@ -1,9 +1,5 @@
 #include "hotaru/backend/cpu/block_cache.h"
 
-#include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -11,6 +7,8 @@
 #include <utility>
 
 #include "hotaru/core/memory/pool.h"
+#include "hotaru/platform/fork.h"
+#include "hotaru/platform/pages.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -46,13 +44,13 @@ void* BlockCache::fresh(size_t size) {
   if (is_of_heap(size)) return heap_.allocate(size);
   void* data = std::aligned_alloc(BlockPool::kAlignment, size);
   if (!data || size < kLargePages) return data;
-  const uintptr_t page = uintptr_t(sysconf(_SC_PAGESIZE));
+  const uintptr_t page = platform::page_size();
   const uintptr_t begin =
       (reinterpret_cast<uintptr_t>(data) + page - 1) & ~(page - 1);
   const uintptr_t end =
       (reinterpret_cast<uintptr_t>(data) + size) & ~(page - 1);
   // Only a wish: without large pages everything works as well.
-  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  platform::wish_large_pages(reinterpret_cast<void*>(begin), end - begin);
   return data;
 }
 
@@ -71,7 +69,7 @@ BlockCache& BlockCache::instance() {
       instance().heap_.mutex().unlock();
       for (std::mutex& mutex : instance().mutexes_) mutex.unlock();
     };
-    pthread_atfork(lock, unlock, unlock);
+    platform::at_fork(lock, unlock, unlock);
     return new BlockCache;
   }();
   return cache;

@@ -1,9 +1,9 @@
 #include "hotaru/backend/cpu/large_heap.h"
 
-#include <sys/mman.h>
-
 #include <cstdint>
 #include <new>
+
+#include "hotaru/platform/pages.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -24,23 +24,21 @@ char* down_to_page(char* p) {
 /// A chunk that begins with a large page, or null.
 char* LargeHeap::chunk_of_system() {
   constexpr size_t kSpan = kChunk + kLargePage;
-  void* mapped = mmap(nullptr, kSpan, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  char* all = static_cast<char*>(mapped);
+  char* all = platform::map_pages(kSpan);
+  if (!all) return nullptr;
   char* begin = up_to_page(all);
   char* end = begin + kChunk;
-  if (begin > all) munmap(all, size_t(begin - all));
-  if (end < all + kSpan) munmap(end, size_t(all + kSpan - end));
+  if (begin > all) platform::unmap_pages(all, size_t(begin - all));
+  if (end < all + kSpan) platform::unmap_pages(end, size_t(all + kSpan - end));
   // Only a wish: without large pages everything works as well.
-  madvise(begin, kChunk, MADV_HUGEPAGE);
+  platform::wish_large_pages(begin, kChunk);
   return begin;
 }
 
 LargeHeap::~LargeHeap() {
   while (Gap* gap = first_) {
     first_ = gap->next;
-    munmap(gap->begin(), gap->size);
+    platform::unmap_pages(gap->begin(), gap->size);
   }
 }
 
@@ -100,13 +98,13 @@ void LargeHeap::release(void* data, size_t size) noexcept {
     Gap** at = &first_;
     while (*at != gap) at = &(*at)->next;
     *at = gap->next;
-    munmap(gap->begin(), gap->size);
+    platform::unmap_pages(gap->begin(), gap->size);
     return;
   }
   // Behind the first page, which says where the gap ends.
   char* begin = up_to_page(gap->begin() + 1);
   char* end = down_to_page(gap->end());
-  if (begin < end) madvise(begin, size_t(end - begin), MADV_DONTNEED);
+  if (begin < end) platform::empty_pages(begin, size_t(end - begin));
 }
 
 size_t LargeHeap::gaps() const {

@@ -1,7 +1,5 @@
 #include "hotaru/backend/cuda/devices.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/platform/fork.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru::cuda {
@@ -90,7 +89,7 @@ const Machine& machine() {
       one->properties = read_properties(*m->driver, one->handle);
       m->devices.push_back(std::move(one));
     }
-    pthread_atfork(nullptr, nullptr, [] {
+    platform::at_fork(nullptr, nullptr, [] {
       if (began) lost_by_fork = true;
     });
     return m;

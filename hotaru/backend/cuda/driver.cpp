@@ -1,7 +1,5 @@
 #include "hotaru/backend/cuda/driver.h"
 
-#include <dlfcn.h>
-
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +8,7 @@
 
 #include "hotaru/core/printing/concat.h"
 #include "hotaru/core/special_errors.h"
+#include "hotaru/platform/shared_object.h"
 
 namespace hotaru::cuda {
 namespace {
@@ -19,9 +18,8 @@ constexpr const char* kSoftDriver = "libhotaru_softgpu.so";
 constexpr int kMostSoftDevices = 16;
 
 std::string beside_this_library(const char* name) {
-  Dl_info info{};
-  dladdr(reinterpret_cast<const void*>(&open_driver), &info);
-  return (std::filesystem::path(info.dli_fname ? info.dli_fname : "")
+  return (std::filesystem::path(
+              platform::library_of(reinterpret_cast<const void*>(&open_driver)))
               .parent_path() /
           name)
       .string();
@@ -47,7 +45,7 @@ std::string version_text(int version) {
 std::string resolve(void* library, Driver& driver) {
   std::string missing;
   const auto find = [&](auto& entry, const char* symbol) {
-    void* address = dlsym(library, symbol);
+    void* address = platform::symbol_of(library, symbol);
     if (!address)
       missing += (missing.empty() ? "" : ", ") + std::string(symbol);
     entry = reinterpret_cast<std::remove_reference_t<decltype(entry)>>(address);
@@ -94,10 +92,10 @@ std::unique_ptr<const Driver> open_driver(const char* choice,
     return nullptr;
   }
   // Never closed, as its threads may be anywhere.
-  void* library = dlopen(driver->path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string reason;
+  void* library = platform::open_library(driver->path, &reason);
   if (!library) {
-    const char* reason = dlerror();
-    why_not = concat("no CUDA driver: ", reason ? reason : driver->path);
+    why_not = concat("no CUDA driver: ", reason);
     return nullptr;
   }
   const std::string missing = resolve(library, *driver);

@@ -1,14 +1,12 @@
 #include "hotaru/comm/mesh/mesh.h"
 
 #include <poll.h>
-#include <pthread.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "hotaru/comm/dist_error.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/platform/fork.h"
 #include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::comm {
@@ -33,8 +31,8 @@ struct Meshes {
     return meshes;
   }
   Meshes() {
-    pthread_atfork([] { instance().mutex.lock(); },
-                   [] { instance().mutex.unlock(); }, &in_child);
+    platform::at_fork([] { instance().mutex.lock(); },
+                      [] { instance().mutex.unlock(); }, &in_child);
   }
   static void in_child() {
     for (Mesh* mesh : instance().all) {
@@ -52,8 +50,7 @@ Mesh::Mesh(std::vector<Socket> sockets, int rank)
   for (size_t i = 0; i < sockets.size(); ++i)
     if (int(i) != rank)
       peers_[i].link = std::make_unique<Link>(std::move(sockets[i]), int(i));
-  wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wake_ < 0) throw DistNetworkError("eventfd failed");
+  if (!wake_) throw DistNetworkError("eventfd failed");
   const std::lock_guard lock(Meshes::instance().mutex);
   Meshes::instance().all.push_back(this);
 }
@@ -71,7 +68,6 @@ Mesh::~Mesh() {
   } else if (thread_) {
     thread_->join();
   }
-  ::close(wake_);
 }
 
 Ref<Channel> Mesh::open(std::string name, std::vector<int> ranks, int rank) {
@@ -226,8 +222,7 @@ void Mesh::tell(Lock& lock) {
 }
 
 void Mesh::poke() const {
-  const uint64_t one = 1;
-  (void)!::write(wake_, &one, sizeof one);
+  wake_.set();
 }
 
 // --- a round -----------------------------------------------------------------
@@ -247,7 +242,7 @@ void Mesh::wait_for_events(Lock& lock) {
   for (const Ref<Operation>& operation : operations_)
     until = std::min({until, operation->deadline, operation->says_it_waits});
   const auto left = std::chrono::ceil<Millis>(until - Clock::now()).count();
-  std::vector<pollfd> polled{{wake_, POLLIN, 0}};
+  std::vector<pollfd> polled{{wake_.descriptor(), POLLIN, 0}};
   for (const Peer& peer : peers_)
     if (peer.link && peer.link->open())
       polled.push_back({peer.link->descriptor(),
@@ -259,10 +254,7 @@ void Mesh::wait_for_events(Lock& lock) {
          int(std::clamp<int64_t>(left, 0, 1 << 30)));
   lock.lock();
   polling_ = false;
-  if (polled[0].revents) {
-    uint64_t count;
-    (void)!::read(wake_, &count, sizeof count);
-  }
+  if (polled[0].revents) wake_.clear();
 }
 
 void Mesh::move_bytes() {

@@ -14,6 +14,7 @@
 #include "hotaru/comm/mesh/link.h"
 #include "hotaru/comm/mesh/operation.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/platform/wake_event.h"
 
 namespace hotaru::comm {
 
@@ -135,7 +136,7 @@ class Mesh final : public RefCounted, private LinkReader {
 
   const int rank_;
   std::vector<Peer> peers_;
-  int wake_ = -1;
+  platform::WakeEvent wake_;
 
   mutable std::mutex mutex_;  // guards what follows, and peers_
   std::condition_variable changed_, background_;

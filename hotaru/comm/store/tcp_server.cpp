@@ -1,7 +1,6 @@
 #include "hotaru/comm/store/tcp_server.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -81,23 +80,20 @@ class TcpServer::Request {
 
 TcpServer::TcpServer(Socket listener)
     : listener_(std::move(listener)), port_(listener_.port()) {
-  wake_ = ::eventfd(0, EFD_CLOEXEC);
-  if (wake_ < 0) throw DistNetworkError("eventfd failed");
+  if (!wake_) throw DistNetworkError("eventfd failed");
   thread_ = std::thread([this] { run(); });
 }
 
 TcpServer::~TcpServer() {
-  const uint64_t one = 1;
-  while (::write(wake_, &one, sizeof one) < 0 && errno == EINTR) {
-  }
+  wake_.set();
   thread_.join();
-  ::close(wake_);
 }
 
 void TcpServer::run() {
   std::vector<pollfd> polled;
   for (;;) {
-    polled = {{wake_, POLLIN, 0}, {listener_.descriptor(), POLLIN, 0}};
+    polled = {{wake_.descriptor(), POLLIN, 0},
+              {listener_.descriptor(), POLLIN, 0}};
     for (const Client& client : clients_)
       polled.push_back({client.socket.descriptor(), client.events(), 0});
     if (::poll(polled.data(), polled.size(), -1) < 0) continue;  // EINTR

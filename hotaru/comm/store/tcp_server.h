@@ -9,6 +9,7 @@
 
 #include "hotaru/comm/socket.h"
 #include "hotaru/comm/store/key_table.h"
+#include "hotaru/platform/wake_event.h"
 
 namespace hotaru::comm {
 
@@ -45,7 +46,7 @@ class TcpServer {
 
   const Socket listener_;
   const uint16_t port_;
-  int wake_ = -1;  // an eventfd: the server ends
+  platform::WakeEvent wake_;  // the server ends
   KeyTable table_;
   std::list<Client> clients_;
   std::thread thread_;

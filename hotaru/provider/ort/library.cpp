@@ -1,7 +1,5 @@
 #include "hotaru/provider/ort/library.h"
 
-#include <dlfcn.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -10,6 +8,7 @@
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/mutex.h"
+#include "hotaru/platform/shared_object.h"
 
 namespace hotaru::provider::ort {
 
@@ -27,33 +26,25 @@ std::string& known_path() {
   return *path;
 }
 
-void* try_open(const std::string& path, std::string* why_not) {
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    const char* reason = dlerror();
-    *why_not = reason ? reason : path;
-  }
-  return handle;
-}
-
 /// The handle and the path it was found by.
 std::pair<void*, std::string> open_any() {
   std::string why_not;
   const char* named = std::getenv(kVariable);
   if (named && *named) {
-    void* handle = try_open(named, &why_not);
+    void* handle = platform::open_library(named, &why_not);
     HOTARU_CHECK(handle, kVariable, " names ", named,
                  ", which is no library that can be loaded: ", why_not);
     return {handle, named};
   }
   if (!known_path().empty()) {
-    void* handle = try_open(known_path(), &why_not);
+    void* handle = platform::open_library(known_path(), &why_not);
     HOTARU_CHECK(handle, "ONNX Runtime at ", known_path(),
                  " cannot be loaded: ", why_not);
     return {handle, known_path()};
   }
   for (const char* name : {"libonnxruntime.so.1", "libonnxruntime.so"})
-    if (void* handle = try_open(name, &why_not)) return {handle, name};
+    if (void* handle = platform::open_library(name, &why_not))
+      return {handle, name};
   fail("ONNX Runtime is not installed; ", kInstall);
 }
 
@@ -91,7 +82,7 @@ const Library* open_library() {
   library->path = path;
   using GetBase = const ApiBase* (*)();
   const auto get_base =
-      reinterpret_cast<GetBase>(dlsym(handle, "OrtGetApiBase"));
+      reinterpret_cast<GetBase>(platform::symbol_of(handle, "OrtGetApiBase"));
   HOTARU_CHECK(get_base, path,
                " is not ONNX Runtime: it has no symbol OrtGetApiBase");
   const ApiBase* base = get_base();

@@ -1,12 +1,11 @@
 #include "hotaru/runtime/streams/queue.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "hotaru/core/error.h"
+#include "hotaru/platform/fork.h"
 #include "hotaru/runtime/operand.h"
 #include "hotaru/runtime/profiler.h"
 #include "hotaru/runtime/streams/uses.h"
@@ -62,8 +61,8 @@ StreamQueue::StreamQueue()
     : incoming_(idle()), scheduler_(&Scheduler::instance()) {
   const std::lock_guard lock(registry);
   static const bool registered = [] {
-    pthread_atfork(&StreamQueue::before_fork, &StreamQueue::after_fork,
-                   &StreamQueue::in_child);
+    platform::at_fork(&StreamQueue::before_fork, &StreamQueue::after_fork,
+                      &StreamQueue::in_child);
     return true;
   }();
   (void)registered;

@@ -1,16 +1,14 @@
 #include "hotaru/runtime/threads/admission.h"
 
-#include <pthread.h>
-
 #include <array>
 #include <cstdlib>
 #include <string_view>
 #include <thread>
 #include <utility>
 
+#include "hotaru/platform/cpu_relax.h"
 #include "hotaru/runtime/threads/blocking.h"
 #include "hotaru/runtime/threads/caller.h"
-#include "hotaru/runtime/threads/cpu_relax.h"
 #include "hotaru/runtime/threads/placement.h"
 #include "hotaru/runtime/threads/scheduler.h"
 
@@ -44,7 +42,7 @@ class Admission::Locked {
   void lock() {
     for (int i = 0; i < 100; ++i) {
       if (lock_.try_lock()) return;
-      cpu_relax();
+      platform::cpu_relax();
     }
     lock_.lock();
   }
@@ -105,8 +103,7 @@ void Admission::adopt(Caller& caller) {
   caller.holds.store(false);
   caller.lends = false;
   caller.on = -1;
-  if (pthread_getcpuclockid(pthread_self(), &caller.clock) != 0)
-    caller.clock = CLOCK_MONOTONIC;  // then it never seems to wait
+  caller.clock = platform::ThreadClock::of_this_thread();
   caller.next_known = known_;
   known_ = &caller;
   callers_.fetch_add(1);

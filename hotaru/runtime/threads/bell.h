@@ -5,11 +5,6 @@
 #include <chrono>
 #include <cstdint>
 
-#if !defined(__linux__)
-#include <condition_variable>
-#include <mutex>
-#endif
-
 namespace hotaru::detail {
 
 /// One thread waits, any other rings. Ringing touches the bell's memory only
@@ -35,10 +30,6 @@ class Bell {
 
  private:
   std::atomic<uint32_t> rings_{0};
-#if !defined(__linux__)
-  std::mutex mutex_;
-  std::condition_variable rang_;
-#endif
 };
 
 }  // namespace hotaru::detail

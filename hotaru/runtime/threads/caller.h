@@ -1,8 +1,6 @@
 // A thread that calls, as the line of callers sees it; admission.cpp's own.
 #pragma once
 
-#include <time.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -10,6 +8,7 @@
 #include <memory>
 
 #include "hotaru/core/mutex.h"
+#include "hotaru/platform/thread.h"
 #include "hotaru/runtime/threads/admission.h"
 #include "hotaru/runtime/threads/bell.h"
 #include "hotaru/runtime/threads/placement.h"
@@ -40,7 +39,7 @@ struct Caller {
   bool lends = false;  // counted in lent_
   WokenHere processor;
   std::unique_ptr<WorkingMemory> memory;  // that came with the place
-  clockid_t clock{};
+  platform::ThreadClock clock;
   int64_t used = 0;  // processor time when somebody last looked, in ns
 
   Caller() = default;
@@ -64,11 +63,7 @@ struct Caller {
     began = {};
   }
 
-  int64_t processor_time() const {
-    timespec t{};
-    if (clock_gettime(clock, &t) != 0) return 0;
-    return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-  }
+  int64_t processor_time() const { return clock.used().count(); }
 };
 
 }  // namespace hotaru::detail

@@ -1,8 +1,5 @@
 #include "hotaru/runtime/threads/parallel_backend.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -10,6 +7,8 @@
 #include <mutex>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/platform/fork.h"
+#include "hotaru/platform/shared_object.h"
 #include "hotaru/runtime/threads/region.h"
 #include "hotaru/runtime/threads/scheduler.h"
 
@@ -25,9 +24,9 @@ std::atomic<bool> foreign_was_used{false};
 
 /// Where a back end's shared object lies: beside this library.
 std::filesystem::path plugin_path(std::string_view name) {
-  Dl_info info{};
-  dladdr(reinterpret_cast<const void*>(&parallel_backend), &info);
-  return std::filesystem::path(info.dli_fname ? info.dli_fname : "")
+  return std::filesystem::path(
+             platform::library_of(
+                 reinterpret_cast<const void*>(&parallel_backend)))
              .parent_path() /
          ("libhotaru_" + std::string(name) + ".so");
 }
@@ -57,12 +56,13 @@ const ParallelBackend& load(std::string_view name, const std::string& origin) {
                "' is not part of this build (it has ",
                joined(parallel_backends()), ")");
   // Never closed: its threads may be anywhere.
-  void* plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string why_not;
+  void* plugin = platform::open_library(path, &why_not);
   HOTARU_CHECK(plugin != nullptr, origin, ": cannot load the threading back ",
-               "end '", name, "': ", dlerror());
+               "end '", name, "': ", why_not);
   using Entry = const ParallelBackend* (*)();
-  auto entry =
-      reinterpret_cast<Entry>(dlsym(plugin, "hotaru_parallel_backend"));
+  auto entry = reinterpret_cast<Entry>(
+      platform::symbol_of(plugin, "hotaru_parallel_backend"));
   HOTARU_CHECK(entry != nullptr, origin, ": ", path, " is no back end");
   return *entry();
 }
@@ -70,7 +70,7 @@ const ParallelBackend& load(std::string_view name, const std::string& origin) {
 void choose(const ParallelBackend& backend) {
   static std::once_flag once;
   std::call_once(once, [] {
-    pthread_atfork(nullptr, nullptr, [] {
+    platform::at_fork(nullptr, nullptr, [] {
       if (foreign_was_used.load()) chosen.store(&kNative);
     });
   });

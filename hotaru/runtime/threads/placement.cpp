@@ -1,19 +1,19 @@
 #include "hotaru/runtime/threads/placement.h"
 
-#if defined(__linux__)
-#include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <chrono>
 
+#include "hotaru/platform/thread.h"
+
 namespace hotaru::detail {
+
+using platform::ProcessorSet;
+
 namespace {
 
 // Tasks by the processor they started on; a hint, as the kernel may move them.
-constinit std::array<std::atomic<int>, CPU_SETSIZE> tasks{};
+constinit std::array<std::atomic<int>, ProcessorSet::kMost> tasks{};
 
 bool occupied(int processor) {
   return tasks[size_t(processor)].load(std::memory_order_relaxed) > 0;
@@ -34,23 +34,17 @@ bool may_move_now() {
 /// holds. Whether there was one.
 template <class Wanted>
 bool move(const Wanted& wanted) {
-  cpu_set_t allowed, chosen;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return false;
-  CPU_ZERO(&chosen);
-  for (int i = 0; i < CPU_SETSIZE; ++i)
-    if (CPU_ISSET(i, &allowed) && wanted(i)) CPU_SET(i, &chosen);
-  if (CPU_COUNT(&chosen) == 0) return false;
-  if (sched_setaffinity(0, sizeof(chosen), &chosen) == 0)
-    sched_setaffinity(0, sizeof(allowed), &allowed);
+  ProcessorSet allowed, chosen;
+  if (!platform::allowed_processors(allowed)) return false;
+  for (int i = 0; i < ProcessorSet::kMost; ++i)
+    if (allowed.has(i) && wanted(i)) chosen.add(i);
+  if (chosen.count() == 0) return false;
+  if (platform::restrict_thread(0, chosen))
+    platform::restrict_thread(0, allowed);
   return true;
 }
 
 }  // namespace
-
-int current_processor() {
-  const int processor = sched_getcpu();
-  return processor < CPU_SETSIZE ? processor : -1;
-}
 
 void leave_processor(int processor) {
   if (processor < 0 || processor != current_processor()) return;
@@ -58,29 +52,20 @@ void leave_processor(int processor) {
 }
 
 void WokenHere::begin() {
-  static_assert(sizeof(cpu_set_t) == sizeof(allowed_));
-  if (thread_ == 0) thread_ = int(syscall(SYS_gettid));
+  if (thread_ == 0) thread_ = platform::thread_id();
   bound_ = false;
-  known_ =
-      sched_getaffinity(0, sizeof(cpu_set_t),
-                        reinterpret_cast<cpu_set_t*>(allowed_.data())) == 0;
+  known_ = platform::allowed_processors(allowed_);
 }
 
 void WokenHere::bind(int processor) {
-  if (processor < 0 || !known_ ||
-      !CPU_ISSET(processor,
-                 reinterpret_cast<const cpu_set_t*>(allowed_.data())))
-    return;
-  cpu_set_t chosen;
-  CPU_ZERO(&chosen);
-  CPU_SET(processor, &chosen);
-  bound_ |= sched_setaffinity(thread_, sizeof(chosen), &chosen) == 0;
+  if (processor < 0 || !known_ || !allowed_.has(processor)) return;
+  ProcessorSet chosen;
+  chosen.add(processor);
+  bound_ |= platform::restrict_thread(thread_, chosen);
 }
 
 void WokenHere::end() {
-  if (bound_)
-    sched_setaffinity(0, sizeof(cpu_set_t),
-                      reinterpret_cast<const cpu_set_t*>(allowed_.data()));
+  if (bound_) platform::restrict_thread(0, allowed_);
 }
 
 void forget_tasks() {
@@ -104,20 +89,3 @@ Placed::~Placed() {
 }
 
 }  // namespace hotaru::detail
-
-#else  // elsewhere threads stay where the system puts them
-
-namespace hotaru::detail {
-int current_processor() {
-  return -1;
-}
-void leave_processor(int) {}
-void forget_tasks() {}
-void WokenHere::begin() {}
-void WokenHere::bind(int) {}
-void WokenHere::end() {}
-Placed::Placed(bool, int) : processor_(-1) {}
-Placed::~Placed() = default;
-}  // namespace hotaru::detail
-
-#endif

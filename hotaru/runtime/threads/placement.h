@@ -1,12 +1,14 @@
 // On which processor a worker runs what others launched.
 #pragma once
 
-#include <array>
+#include "hotaru/platform/processors.h"
 
 namespace hotaru::detail {
 
 /// The processor this thread runs on, or -1 if the system does not tell.
-int current_processor();
+inline int current_processor() {
+  return platform::current_processor();
+}
 
 /// Moves the calling thread off the given processor if it runs there. The
 /// kernel sometimes wakes a worker beside its caller though another processor
@@ -46,7 +48,7 @@ class WokenHere {
  private:
   int thread_ = 0;
   bool known_ = false, bound_ = false;
-  alignas(long) std::array<unsigned char, 128> allowed_{};  // a cpu_set_t
+  platform::ProcessorSet allowed_;
 };
 
 }  // namespace hotaru::detail

@@ -1,8 +1,5 @@
 #include "hotaru/runtime/threads/scheduler.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
 #include <system_error>
@@ -10,9 +7,11 @@
 #include <utility>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/platform/cpu_relax.h"
+#include "hotaru/platform/fork.h"
+#include "hotaru/platform/thread.h"
 #include "hotaru/runtime/threads/admission.h"
 #include "hotaru/runtime/threads/cpu_count.h"
-#include "hotaru/runtime/threads/cpu_relax.h"
 #include "hotaru/runtime/threads/placement.h"
 #include "hotaru/runtime/threads/pool.h"
 #include "hotaru/runtime/threads/region.h"
@@ -41,13 +40,13 @@ template <class Done>
 bool spin_until(microseconds limit, const Done& done) {
   for (int i = 0; i < kPausesPerClockRead; ++i) {
     if (done()) return true;
-    cpu_relax();
+    platform::cpu_relax();
   }
   const Clock::time_point end = Clock::now() + limit;
   do {
     for (int i = 0; i < kPausesPerClockRead; ++i) {
       if (done()) return true;
-      cpu_relax();
+      platform::cpu_relax();
     }
   } while (Clock::now() < end);
   return done();
@@ -152,7 +151,7 @@ Scheduler& Scheduler::create() {
     if (count == 0) count = cores;
     auto* scheduler = new Scheduler(std::min(count, kMaxThreads), cores, false);
     current.store(scheduler, std::memory_order_release);
-    pthread_atfork(nullptr, nullptr, &Scheduler::replace_in_child);
+    platform::at_fork(nullptr, nullptr, &Scheduler::replace_in_child);
     return scheduler;
   }();
   return *first;
@@ -275,7 +274,7 @@ bool Scheduler::has_work() const {
 
 void Scheduler::pause_awhile() {
   constexpr int kPauses = 24;
-  for (int i = 0; i < kPauses; ++i) cpu_relax();
+  for (int i = 0; i < kPauses; ++i) platform::cpu_relax();
 }
 
 void Scheduler::notify() {
@@ -285,10 +284,7 @@ void Scheduler::notify() {
 void Scheduler::ensure_workers(int wanted) {
   if (workers_.load(std::memory_order_relaxed) >= wanted) return;
   std::lock_guard lock(mutex_);
-  // Signals belong to the application's threads.
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
+  const platform::SignalsBlocked blocked;
   while (workers_.load() < std::min(wanted, worker_limit())) {
     int index = workers_.load();
     try {
@@ -298,7 +294,6 @@ void Scheduler::ensure_workers(int wanted) {
     }
     workers_.store(index + 1);
   }
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
 }
 
 bool Scheduler::retire(int index) {
@@ -313,9 +308,7 @@ bool Scheduler::retire(int index) {
 }
 
 void Scheduler::worker_main(int index) {
-#if defined(__linux__)
-  pthread_setname_np(pthread_self(), "hotaru-worker");
-#endif
+  platform::name_this_thread("hotaru-worker");
   is_worker = true;
   AdmittedCall::exempt_thread();
   microseconds patience = kMaxSpin;

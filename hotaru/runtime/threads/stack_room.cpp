@@ -1,10 +1,10 @@
 #include "hotaru/runtime/threads/stack_room.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+
+#include "hotaru/platform/thread.h"
 
 namespace hotaru {
 
@@ -12,26 +12,13 @@ namespace {
 
 constexpr size_t kEnough = size_t{256} << 10;
 
-struct Stack {
-  uintptr_t lowest = 0;
-  uintptr_t end = 0;  // 0: unknown
+struct Stack : platform::StackBounds {
   size_t enough = 0;
 };
 
 Stack of_this_thread() {
-  Stack out;
-#if defined(__linux__)
-  pthread_attr_t attributes;
-  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return out;
-  void* lowest = nullptr;
-  size_t size = 0;
-  if (::pthread_attr_getstack(&attributes, &lowest, &size) == 0) {
-    out.lowest = reinterpret_cast<uintptr_t>(lowest);
-    out.end = out.lowest + size;
-    out.enough = std::min(kEnough, size / 4);
-  }
-  ::pthread_attr_destroy(&attributes);
-#endif
+  Stack out{platform::this_thread_stack()};
+  out.enough = std::min(kEnough, (out.end - out.lowest) / 4);
   return out;
 }
 

@@ -190,4 +190,4 @@ def test_the_layers_are_drawn_as_they_are(checks):
     more = draw_layers.draw([*files, "hotaru/core/d.h"], edges)
     assert more == draw_layers.draw(files, edges)
     assert all(re.search(rf">{layer}</text>", picture) for layer in ("core", "ops"))
-    assert native_order.LAYERS[0] == "core"
+    assert native_order.LAYERS[0] == "platform"

@@ -241,6 +241,22 @@ _PLANTED_NATIVE = {
         {"hotaru/io/a.cpp": "auto* p = t.data<float>();"},
         "outside kernels",
     ),
+    "a header of Linux's": (
+        {"hotaru/io/a.cpp": "#include <sys/mman.h>"},
+        "sys/mman.h outside hotaru/platform",
+    ),
+    "threads as the system has them": (
+        {"cli/a.cpp": "#  include <pthread.h>"},
+        "pthread.h outside hotaru/platform",
+    ),
+    "a file of Linux's": (
+        {"hotaru/io/a.cpp": 'std::ifstream file("/proc/cpuinfo");'},
+        "/proc/ outside hotaru/platform",
+    ),
+    "a call of Linux's": (
+        {"hotaru/io/a.cpp": "const int thread = gettid();"},
+        "gettid outside hotaru/platform",
+    ),
     "an element": (
         {"hotaru/ops/matmul/a.cpp": "if (item(t)) return;"},
         "in an operator",
@@ -256,7 +272,11 @@ def test_what_is_planted_in_c_is_found(rules, case):
 
 
 def test_what_is_right_in_c_is_not(rules):
-    assert rules[0].native_offences(_written(_NATIVE)) == []
+    own = {
+        "hotaru/platform/pages.cpp": "#include <sys/mman.h>",
+        "hotaru/io/file.cpp": "#include <sys/stat.h>\n#include <csignals.h>\n",
+    }
+    assert rules[0].native_offences(_written({**_NATIVE, **own})) == []
 
 
 def test_rooms_that_are_too_full(rules):

@@ -4,15 +4,13 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
-#if defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+
+#include "hotaru/platform/processors.h"
 
 namespace hotaru {
 namespace {
@@ -142,16 +140,6 @@ bool processor_has_tiles() {
   return (low & kTileState) == kTileState;
 }
 
-/// Linux gives the state's memory to processes that ask (its documentation,
-/// arch/x86/xstate).
-bool system_gives_tiles() {
-#if defined(__linux__)
-  constexpr long kRequestPermission = 0x1023, kTileData = 18;
-  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-#else
-  return false;
-#endif
-}
 #endif
 
 }  // namespace
@@ -168,7 +156,8 @@ bool simd_has_byte_permutations() {
 }
 bool simd_has_tiles() {
   static const bool has = has_all_of_avx512() && limit() != "avx512-vectors" &&
-                          processor_has_tiles() && system_gives_tiles();
+                          processor_has_tiles() &&
+                          platform::request_tile_state();
   return has;
 }
 bool simd_is_intel() {

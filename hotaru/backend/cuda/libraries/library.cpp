@@ -1,7 +1,5 @@
 #include "hotaru/backend/cuda/libraries/library.h"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
@@ -17,6 +15,7 @@
 #include "hotaru/backend/cuda/libraries/nccl.h"
 #include "hotaru/backend/cuda/libraries/nvrtc.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/platform/shared_object.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru::cuda {
@@ -27,9 +26,9 @@ namespace fs = std::filesystem;
 constexpr const char* kSoftLibraries = "libhotaru_softgpu.so";
 
 fs::path folder_of_this_library() {
-  Dl_info info{};
-  dladdr(reinterpret_cast<const void*>(&open_library), &info);
-  return fs::path(info.dli_fname ? info.dli_fname : "").parent_path();
+  return fs::path(
+             platform::library_of(reinterpret_cast<const void*>(&open_library)))
+      .parent_path();
 }
 
 struct Roots {
@@ -86,12 +85,8 @@ std::vector<fs::path> folders() {
 
 bool try_open(OpenedLibrary& library, const std::string& path) {
   // Never closed, as its threads may be anywhere.
-  library.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library.handle) {
-    const char* reason = dlerror();
-    library.why_not = reason ? reason : path;
-    return false;
-  }
+  library.handle = platform::open_library(path, &library.why_not);
+  if (!library.handle) return false;
   library.path = path;
   library.why_not.clear();
   return true;
@@ -105,7 +100,7 @@ void add_library_root(std::string folder) {
 }
 
 void* OpenedLibrary::address_of(const char* symbol) {
-  void* const address = handle ? dlsym(handle, symbol) : nullptr;
+  void* const address = handle ? platform::symbol_of(handle, symbol) : nullptr;
   if (handle && !address)
     why_not += (why_not.empty() ? path + " lacks " : ", ") + symbol;
   return address;

@@ -1,7 +1,7 @@
 // Pause of a loop that polls, between two looks.
 #pragma once
 
-namespace hotaru {
+namespace hotaru::platform {
 
 /// Tells the processor that this thread polls: 10 to 50 ns.
 inline void cpu_relax() {
@@ -12,4 +12,4 @@ inline void cpu_relax() {
 #endif
 }
 
-}  // namespace hotaru
+}  // namespace hotaru::platform

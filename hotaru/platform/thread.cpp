@@ -1,0 +1,62 @@
+#include "hotaru/platform/thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace hotaru::platform {
+
+int thread_id() {
+  return int(syscall(SYS_gettid));
+}
+
+void name_this_thread(const char* name) {
+  pthread_setname_np(pthread_self(), name);
+}
+
+SignalsBlocked::SignalsBlocked() {
+  static_assert(sizeof(sigset_t) <= sizeof(before_));
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all,
+                  reinterpret_cast<sigset_t*>(before_.data()));
+}
+
+SignalsBlocked::~SignalsBlocked() {
+  pthread_sigmask(SIG_SETMASK,
+                  reinterpret_cast<const sigset_t*>(before_.data()), nullptr);
+}
+
+StackBounds this_thread_stack() {
+  StackBounds out;
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return out;
+  void* lowest = nullptr;
+  size_t size = 0;
+  if (pthread_attr_getstack(&attributes, &lowest, &size) == 0) {
+    out.lowest = reinterpret_cast<uintptr_t>(lowest);
+    out.end = out.lowest + size;
+  }
+  pthread_attr_destroy(&attributes);
+  return out;
+}
+
+ThreadClock ThreadClock::of_this_thread() {
+  static_assert(sizeof(clockid_t) == sizeof(int));
+  ThreadClock out;
+  clockid_t clock{};
+  out.clock_ = pthread_getcpuclockid(pthread_self(), &clock) == 0
+                   ? clock
+                   : CLOCK_MONOTONIC;
+  return out;
+}
+
+std::chrono::nanoseconds ThreadClock::used() const {
+  timespec t{};
+  if (clock_gettime(clock_, &t) != 0) return {};
+  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
+}  // namespace hotaru::platform
