@@ -9,6 +9,7 @@ import warnings
 
 from .._own_names import is_own
 from ..nn import Module
+from ._declared.annotations import own_annotations
 
 _TEXT = (
     "The TorchScript type system doesn't support instance-level annotations on "
@@ -29,7 +30,7 @@ def warn_of_annotations(module: Module) -> None:
         tree = ast.parse(source)
     except (KeyError, OSError, TypeError, SyntaxError):
         return
-    declared = getattr(cls, "__annotations__", {})
+    declared = own_annotations(cls)
     for node in ast.walk(tree):
         if isinstance(node, ast.AnnAssign) and _is_empty(node, declared):
             warnings.warn(_TEXT, UserWarning, stacklevel=4)

@@ -10,6 +10,7 @@ from .._own_names import is_own
 from .._utils import typename
 from . import _marks
 from ._attribute_types import class_of, type_of
+from ._declared.annotations import own_annotations
 from ._module import ScriptModule
 from ._resolve import QSCHEMES
 from ._scripter import _UNIT, SCRIPTER
@@ -217,9 +218,8 @@ def _class_annotations(python: type) -> dict:
         return {}
     out: dict = {}
     for base in reversed(python.__mro__):
-        ours = is_own(base.__module__, "nn")
-        if not ours and "__annotations__" in vars(base):
-            out.update(vars(base)["__annotations__"])
+        if not is_own(base.__module__, "nn"):
+            out.update(own_annotations(base))
     return out
 
 

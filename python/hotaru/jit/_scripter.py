@@ -13,6 +13,7 @@ import hotaru
 from .. import _C
 from . import _marks
 from ._declared import enums, tuples
+from ._declared.annotations import own_annotations
 from ._declared.dataclasses import defaults_of_dataclass, is_made, methods_of_dataclass
 from ._operators import NAMES, signature_of
 from ._packaged import module_of
@@ -377,7 +378,7 @@ class Scripter:
     def _named_tuple(self, cls: type):
         if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
             return None
-        hints = vars(cls).get("__annotations__", {})
+        hints = own_annotations(cls)
         names = module_names(cls)
         tensor = self.named_type("Tensor")
         defaults = list(getattr(cls, "_field_defaults", {}).values())
