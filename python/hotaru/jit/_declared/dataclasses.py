@@ -8,9 +8,11 @@ _ORDER = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
 
 
 def is_made(function) -> bool:
-    """True if `dataclass` made the function: it stands in no file."""
-    return function.__code__.co_filename == "<string>" or hasattr(
-        function, "__wrapped__"
+    """True if `dataclass` made the function: it stands in no file, or in its own."""
+    return (
+        function.__code__.co_filename == "<string>"
+        or function.__module__ == "dataclasses"  # __replace__, from 3.13 on
+        or hasattr(function, "__wrapped__")
     )
 
 
