@@ -55,7 +55,7 @@ def _decimal_context(reach) -> None:
 
 
 def _builtin(reach, value, depth, where) -> None:
-    if getattr(value, "__module__", None) == "decimal":
+    if getattr(value, "__module__", None) in ("decimal", "_decimal"):
         _decimal_context(reach)
     owner = getattr(value, "__self__", None)
     if owner is not None and not isinstance(owner, types.ModuleType):
@@ -91,7 +91,7 @@ def _cached(reach, value, depth) -> None:
 
 def _of_descriptor(reach, value, depth) -> None:
     """A method that is bound in another way than functions are."""
-    for name in ("func", "args", "keywords", "dispatcher"):
+    for name in ("func", "args", "keywords", "dispatcher", "_unbound", "_obj"):
         reach.follow(getattr(value, name, None), depth)
 
 
@@ -195,7 +195,12 @@ _BY_NAME = {
     ("functools", "_lru_cache_wrapper"): _cached,
     **{
         ("functools", name): _of_descriptor
-        for name in ("cached_property", "partialmethod", "singledispatchmethod")
+        for name in (
+            "cached_property",
+            "partialmethod",
+            "singledispatchmethod",
+            "_singledispatchmethod_get",  # the method of one, from 3.15 on
+        )
     },
     ("operator", "attrgetter"): _of_operator,
     ("operator", "methodcaller"): _of_operator,
