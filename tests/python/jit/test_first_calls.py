@@ -95,6 +95,9 @@ _CALLS = {
             "ipaddress",
             "ntpath",
             "pathlib",
+            "glob",  # which the package pathlib reads from Python 3.13 on
+            "grp",
+            "pwd",
             "urllib",
         },
     ),
