@@ -482,6 +482,10 @@ def _has_source(cls: type) -> bool:
     )
 
 
+# Functions by which classes make their annotations, from Python 3.14 on.
+_MAKERS = ("__annotate__", "__annotate_func__")
+
+
 def _methods_of(cls: type, names: dict) -> dict:
     """Name and function, property or, of dataclasses, source.
 
@@ -491,6 +495,7 @@ def _methods_of(cls: type, names: dict) -> dict:
         name: value
         for name, value in vars(cls).items()
         if (inspect.isfunction(value) or isinstance(value, property))
+        and name not in _MAKERS
         and _marks.mark_of(value) != _marks.DROP
     }
     if not dataclasses.is_dataclass(cls):
