@@ -235,7 +235,10 @@ void ZipReader::check_local_header(ZipRecord& record, uint16_t flags) const {
   bool sizes_agree = size == record.size && stored_size == record.stored_size &&
                      crc == record.crc;
   bool left_out = later && crc == 0 && size == 0 && stored_size == 0;
-  HOTARU_CHECK(name == record.name && local_flags == flags &&
+  // Python's zipfile that appends writes the directory anew, and says no more
+  // of plain names that they are UTF-8.
+  const bool flags_agree = ((local_flags ^ flags) & ~zip::kFlagUtf8) == 0;
+  HOTARU_CHECK(name == record.name && flags_agree &&
                    (method == zip::kDeflated) == record.deflated &&
                    (sizes_agree || left_out),
                where(record), ": the directory and the local header disagree");

@@ -140,6 +140,19 @@ TEST(Zip, DisagreementsAreRejected) {
   }
 }
 
+// Python's zipfile, from 3.13 on, writes so what others appended to.
+TEST(Zip, ADirectoryMayNotSayThatPlainNamesAreUtf8) {
+  std::vector<std::byte> bytes = sample();
+  const size_t local = find(bytes, "root/data/0") - 30;
+  const size_t central = find(bytes, "root/data/0", local + 60) - 46;
+  constexpr std::byte kUtf8{0x08};  // of the second byte
+  ASSERT_NE(bytes[local + 7] & kUtf8, std::byte{0});
+  bytes[central + 9] &= ~kUtf8;
+  EXPECT_EQ(error_of(bytes), "");
+  bytes[central + 8] ^= std::byte{0x02};
+  EXPECT_NE(error_of(bytes).find("disagree"), std::string::npos);
+}
+
 TEST(Zip, RecordsMustNotOverlap) {
   std::vector<std::byte> bytes = sample();
   size_t local = find(bytes, "root/version") - 30;
