@@ -403,8 +403,9 @@ def _names_of_line(frame) -> tuple[list[str], int]:
             inside = start == frame.f_lineno
         if not inside:
             continue
-        if isinstance(one.argval, str) and one.argval in frame.f_locals:
-            names.append(one.argval)
+        # Python 3.13 and later have instructions of two variables.
+        named = one.argval if isinstance(one.argval, tuple) else (one.argval,)
+        names += [x for x in named if isinstance(x, str) and x in frame.f_locals]
         end = getattr(getattr(one, "positions", None), "end_lineno", None)
         if end is not None and one.positions.lineno == frame.f_lineno:
             last = max(last, end) if _is_statement(frame, end) else last
