@@ -20,7 +20,7 @@ void* open_library(const std::string& path, std::string* why_not) {
 }
 
 void* symbol_of(void* library, const char* name) {
-  return dlsym(library, name);
+  return dlsym(library ? library : RTLD_DEFAULT, name);
 }
 
 }  // namespace hotaru::platform

@@ -13,7 +13,8 @@ std::string library_of(const void* function);
 /// cannot be opened: `why_not`, which may be null, gets the system's words.
 void* open_library(const std::string& path, std::string* why_not);
 
-/// The address of a symbol; null if the library has none of that name.
+/// The address of a symbol; null if the library has none of that name. Without
+/// a library: of the program and of all that it loaded for everybody.
 void* symbol_of(void* library, const char* name);
 
 }  // namespace hotaru::platform

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import link_root
+
 from debian import Release
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,10 +2,11 @@
 
 #ifdef Py_LIMITED_API
 
-#include <dlfcn.h>
 #include <nanobind/nanobind.h>
 
 #include <cstring>
+
+#include "hotaru/platform/shared_object.h"
 
 namespace hotaru::python {
 
@@ -25,7 +26,7 @@ namespace {
 
 template <class F>
 void find(F*& function, const char* name, bool needed = true) {
-  function = reinterpret_cast<F*>(dlsym(RTLD_DEFAULT, name));
+  function = reinterpret_cast<F*>(platform::symbol_of(nullptr, name));
   if (!function && needed) refuse(name);
 }
 

@@ -247,7 +247,7 @@ inline PyObject* slice_part(PyObject* slice, int part) {
 
 #endif
 
-// What follows from these, and what is in the stable ABI under a longer name.
+// Answers that follow from these, or have a longer name in the stable ABI.
 
 /// The name in messages of an object's class, "numpy.ndarray".
 inline const char* class_name(PyObject* object) {

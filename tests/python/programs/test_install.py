@@ -273,7 +273,7 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.mark.ci
 def test_wheel_is_small_and_says_what_is_in_it(wheel):
-    """Name, size and licences, the bill of materials, and sizes as in docs/budgets.md."""
+    """Its name, licences and bill of materials; sizes as in docs/budgets.md."""
     assert re.fullmatch(r"hotaru-.*-manylinux_2_28_\w+\.whl", wheel.name)
     assert wheel.stat().st_size < MOST_MEGABYTES_OF_WHEEL * MEGABYTE
     with zipfile.ZipFile(wheel) as archive:
