@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import enum
 import re
 import types
@@ -143,8 +144,6 @@ def _members(value: enum.EnumMeta) -> list:
 
 
 def _member_names(written: str) -> set[str]:
-    import ast
-
     body = ast.parse(written).body[0].body
     named = [n.target.id for n in body if isinstance(n, ast.AnnAssign)]
     return {*named, *(n.name for n in body if isinstance(n, ast.FunctionDef))}
