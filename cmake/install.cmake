@@ -136,6 +136,7 @@ set(HOTARU_PYTHON_DIR "" CACHE STRING
 if(HOTARU_PYTHON_DIR AND TARGET _C)
   set(package ${HOTARU_PYTHON_DIR}/hotaru)
   file(RELATIVE_PATH to_library /${package} /${CMAKE_INSTALL_LIBDIR})
+  string(REGEX REPLACE "/$" "" to_library "${to_library}")
   file(RELATIVE_PATH to_include /${package} /${CMAKE_INSTALL_INCLUDEDIR})
   set_target_properties(_C PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
   install(TARGETS _C COMPONENT python LIBRARY DESTINATION ${package})
