@@ -9,6 +9,7 @@ for the default stream holds there.
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import sys
 from pathlib import Path
@@ -34,6 +35,17 @@ def pytest_runtest_call(item):
     yield
     spent = sum(os.times()[:4]) - sum(before[:4])
     item.user_properties.append(("processor_seconds", f"{spent:.2f}"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def processes_that_fork():
+    """Datasets of tests are functions, which Python's own way to start processes
+    does not carry from 3.14 on; tests of other ways name them.
+    """
+    before = multiprocessing.get_start_method(allow_none=True)
+    multiprocessing.set_start_method("fork", force=True)
+    yield
+    multiprocessing.set_start_method(before, force=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

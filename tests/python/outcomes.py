@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import re
 import warnings
 from pathlib import Path
 
@@ -21,6 +22,7 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 # does not have (nested tensors) or does not warn of; with links into its
 # manual; and about the machine.
 _NOT_COMPARED = (
+    "is multi-threaded, use of fork()",  # Python's own, from 3.12 on
     "Triggered internally",
     "please use a dtype torch.bool instead",  # these are native as well
     "An output with one or more elements was resized",
@@ -97,8 +99,13 @@ def _rounded(data):
 
 
 def _own(message: str) -> str:
-    """The message without what a queued stream adds about the call."""
-    return message.split("\n  (in a queued call of ")[0]
+    """The message without what a queued stream adds about the call, and without
+    the keyword that Python proposes from 3.13 on.
+    """
+    message = message.split("\n  (in a queued call of ")[0]
+    return re.sub(
+        r"(unexpected keyword argument '\w+')\. Did you mean .*", r"\1", message
+    )
 
 
 def _text(text: str) -> str:
