@@ -10,7 +10,7 @@ from typing import Any
 
 import docstrings
 import schemas
-from public import ROOT, Public, homes, names
+from public import Public, homes, names, offered
 from texts import Text, Texts
 
 # In which namespace an operator has its page, the first that has it.
@@ -21,9 +21,11 @@ _RULED = re.compile(r"\w+")
 class Book:
     """Names of the reference with what is known of them."""
 
-    def __init__(self, folder: Path = ROOT / "docs/reference"):
+    def __init__(self, folder: Path):
         self.texts = Texts(folder)
         self.publics = names()
+        self.publics += offered(self.publics)
+        self.counted = [n for n in self.publics if n.counted]
         self.by_full = {n.full: n for n in self.publics}
         self.homes = homes(self.publics)
         self.operators: dict[str, list[Public]] = defaultdict(list)
@@ -104,6 +106,10 @@ class Book:
 
         return link
 
+    def modules_of(self, value: Any) -> list[Public]:
+        """The names that modules have for a class or a function."""
+        return [n for n in self.publics if n.value is value and not n.in_class]
+
     def text(self, name: Public) -> Text | None:
         """The description that docs/reference has of a name."""
         keys = [name.full]
@@ -117,18 +123,34 @@ class Book:
             return ""
         if name.kind == "property":
             return docstrings.doc_of(name.raw) if has_own_doc(name.raw) else ""
-        if name.in_class and name.kind == "function" and inherits_doc(name):
-            if self.texts.find(name.full):  # says more than the class above
-                return ""
+        inherits = name.in_class and name.kind == "function" and inherits_doc(name)
+        if inherits and self.texts.find(name.full):
+            return ""  # the text says more than the class above
         return docstrings.doc_of(name.value)
 
     def first(self, name: Public) -> str:
         """The first sentence of a name's description; "" if it has none."""
         doc = self.doc(name)
         text = self.text(name)
-        if name.full in self.texts.by_name or not doc:
-            return text.first if text else ""
+        if text and text.first != "+" and (name.full in text.names or not doc):
+            return text.first
+        if not doc:
+            return ""
         return docstrings.first_sentence(doc)
+
+    def unused(self) -> list[str]:
+        """Names in docs/reference that nothing has."""
+        known = {n.full for n in self.publics} | set(self.modules)
+        for name in self.publics:
+            if name.kind == "operator":
+                known.update(
+                    schemas.base_of(s.name) for s in schemas.schemas_of(name.value)
+                )
+        return [
+            f"docs/reference: nothing is called {name}"
+            for name, first in self.texts.aliases.items()
+            if name not in known and first not in known
+        ]
 
     def described(self, name: Public) -> bool:
         """True if something is said of a name beyond its signature."""

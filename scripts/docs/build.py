@@ -63,7 +63,9 @@ def stage(folder: Path, options: argparse.Namespace) -> list:
             target = folder / name.removeprefix("docs/")
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, target)
-    shutil.copy(HERE / "site.css", folder)
+    for name in ("site.css", "names.js"):
+        shutil.copy(HERE / name, folder)
+    (folder / "names_list.js").write_text("window.siteNames = {};\n")
     reference = []
     if options.reference:
         reference = add_reference(options.reference, folder, outside)
@@ -83,6 +85,7 @@ def add_reference(made: Path, folder: Path, outside: Outside) -> list:
         )
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(text, encoding="utf-8")
+    shutil.copy(made / "names_list.js", folder)
     return json.loads((made / "navigation.json").read_text(encoding="utf-8"))
 
 

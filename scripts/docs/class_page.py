@@ -18,9 +18,7 @@ def class_page(book: Book, full: str) -> str:
     if name is not None and name.kind == "class":
         out.append(code(signature_of(name.value, full)))
         out += body(book, name, page)
-        others = [
-            n.full for n in book.publics if n.value is name.value and n.full != full
-        ]
+        others = [n.full for n in book.modules_of(name.value) if n.full != full]
         if others:
             out.append("Also as " + ", ".join(f"`{k}`" for k in others) + ".")
         out.append(sourced(sources.of_python(name.value)))
@@ -50,10 +48,9 @@ def operator_table(book: Book, members: list[Public], page: str) -> list[str]:
 def short(book: Book, name: Public) -> str:
     """The first sentence of a name, as Markdown."""
     first = book.first(name)
-    if name.full in book.texts.by_name or not book.doc(name):
-        text = said(first)
-    else:
-        text = docstrings.escaped(first)
+    text = book.text(name)
+    own = text is not None and text.first == first
+    text = said(first) if own else docstrings.escaped(first)
     if name.kind == "operator" and name.name.endswith("_"):
         return f"In place: {text}"
     return text
@@ -67,14 +64,9 @@ def entry(book: Book, name: Public, page: str, level: int) -> list[str]:
         spell = name.name if name.in_class else name.full
         out.append(code(signature_of(name.value, spell)))
     elif name.kind == "class":
-        return (
-            [
-                *out,
-                f"[The class]({book.link(book.homes[id(name.value)], page)}). {short(book, name)}",
-            ]
-            if book.homes.get(id(name.value))
-            else [*out, short(book, name)]
-        )
+        home = book.homes.get(id(name.value))
+        link = f"[The class]({book.link(home, page)}): " if home else ""
+        return [*out, link + short(book, name)]
     out += body(book, name, page)
     path = sources.of_python(name.raw if name.kind == "property" else name.value)
     return [*out, sourced(path)]

@@ -40,7 +40,7 @@ def markdown(text: str, link=None) -> str:
     for block in blocks(inspect.cleandoc(text)):
         first = block[0]
         section = _SECTION.fullmatch(first)
-        if first.startswith(">>>") or first.startswith("    "):
+        if first.startswith((">>>", "    ")):
             out.append("```python\n" + "\n".join(dedented(block)) + "\n```")
         elif section and (len(block) > 1 or section[2]):
             rest = dedented(block[1:])
@@ -124,7 +124,7 @@ def doc_of(value: Any) -> str:
         return ""
     if not isinstance(text, str) or not text.strip():
         return ""
-    lines = [k for k in text.strip().splitlines()]
+    lines = text.strip().splitlines()
     # Native functions say their signature first.
     while lines and re.match(r"[\w.]+\(.*\)( -> .*)?$", lines[0]):
         lines.pop(0)

@@ -86,11 +86,11 @@ def index_page(book: Book) -> str:
         members = sum(len(book.classes[c]) for c in classes)
         link = book.link(module, "index.md")
         rows.append(f"| [`{module}`]({link}) | {len(found)} | {members} |")
-    described = sum(map(book.described, book.publics))
+    described = sum(map(book.described, book.counted))
     head = [
         "# Reference",
         "Every public name that hotaru has of PyTorch's: "
-        f"{described} of {len(book.publics)} are described. `import hotaru as torch` "
+        f"{described} of {len(book.counted)} are described. `import hotaru as torch` "
         "is what makes the names below. Operators have a page each, with their "
         "methods; dtypes, results and errors on it were measured when the page was "
         "made, on the CPU. Classes have a page each, functions stand on the page of "

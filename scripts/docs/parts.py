@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 import docstrings
-import sources
 import trials
 from book import Book
 from public import ABSENT, Public
@@ -117,7 +116,11 @@ def dtypes_of(tried: trials.Dtypes) -> str:
     for given, result in tried.results.items():
         if given != result:
             others.setdefault(result, []).append(given)
-    if len(others) == 1 and len(tried.results) > 1 and tried.taken == list(tried.results):
+    if (
+        len(others) == 1
+        and len(tried.results) > 1
+        and tried.taken == list(tried.results)
+    ):
         [(result, given)] = others.items()
         if set(tried.taken) - set(given) <= {result}:
             return f"{line} The result is {result}."
@@ -142,7 +145,7 @@ def body(book: Book, name: Public, page: str) -> list[str]:
     own = name.full in book.texts.by_name
     out = []
     if text and (own or not doc):
-        out += [said(line) for line in text.body]
+        out += [said(line) for line in text.body if line != "+"]
     if doc:
         out.append(docstrings.markdown(doc, book.linker(page, name.owner)))
     if text and (own or not doc):

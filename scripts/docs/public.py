@@ -37,6 +37,7 @@ class Public(NamedTuple):
     in_class: bool
     value: Any
     raw: Any  # as the class has it: a property, a class method ...
+    counted: bool = True  # False of names that only lead to an operator
 
     @property
     def full(self) -> str:
@@ -95,6 +96,24 @@ def names() -> list[Public]:
             space = name.space.removeprefix("class ")
             found.append(Public(space, name.name, in_class, *looked_up(owner, name)))
     return found
+
+
+# Modules that offer operators beside the names that are counted.
+_OFFER = ("torch.nn.functional", "torch.functional")
+
+
+def offered(found: list[Public]) -> list[Public]:
+    """Operators under names that are not counted, as `nn.functional.conv2d`."""
+    have = {name.full for name in found}
+    out = []
+    for module in _OFFER:
+        owner = check.resolve(module)
+        for name in dir(owner):
+            value = getattr(owner, name, None)
+            if type(value).__name__ == "Op" and not name.startswith("_"):
+                public = Public(module, name, False, value, value, False)
+                out += [public] if public.full not in have else []
+    return out
 
 
 def looked_up(owner: Any, name: Any) -> tuple[Any, Any]:

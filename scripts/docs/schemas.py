@@ -39,7 +39,7 @@ def type_of(text: str) -> str:
     listed = re.fullmatch(r"(.*)\[(\d*)\]", text)
     if listed:
         inner = type_of(listed[1])
-        many = f"list[{inner}]" if " | " in inner else f"list[{inner}]"
+        many = f"list[{inner}]"
         return f"{inner} | {many}" if listed[2] else many
     return _TYPES.get(text, text)
 

@@ -82,4 +82,9 @@ def grouped(names: list[str]) -> dict[str, list[str]]:
     for name in names:
         if name in kernels():
             found[kernels()[name]].append(name)
+    # Kernels that made the example's tensors say nothing of the operator.
+    made = [path for path in found if "/create/" in path]
+    if len(made) < len(found):
+        for path in made:
+            del found[path]
     return found

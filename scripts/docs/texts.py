@@ -7,7 +7,8 @@ sentence; indented lines below it go on with the text, or say one of these:
     example: STATEMENT              arg NAME: TEXT        see: NAMES
 
 The first name is an operator's, without namespace, or a full name (`torch.jit.save`)
-or a pattern of such (`*.forward`); further ones mean the same. A line `[family]`
+or a pattern of such (`*.forward`); further ones mean the same. `+` for a text keeps
+that of the docstring. A line `[family]`
 begins entries of a family whose `shape`, `dtype`, `raises` and `error` lines below it
 hold for all of them; a shape or dtype of an entry's own takes the family's place, and
 `OP` in an error is the operator. Examples and errors are run when the reference is
