@@ -163,7 +163,7 @@ def main() -> None:
         "--python",
         action="append",
         choices=PYTHONS,
-        help="(all of them); 3.12 is for later ones, too",
+        help="(all of them); 3.12's serves later ones, too",
     )
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
     arguments = parser.parse_args()
