@@ -12,6 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 SCRIPTS = ROOT / "scripts/docs"
+# A planted repository has its folder of pages by this name.
+DOCS = "docs"
 
 
 def run(script: str, *args, rc: int = 0) -> str:
