@@ -25,7 +25,8 @@ def code(text: str, language: str = "python") -> str:
 
 def cell(text: str) -> str:
     """Markdown for a cell of a table."""
-    return text.replace("\n", " ").replace("|", "\\|")
+    parts = re.split(r"(`[^`]*`)", text.replace("\n", " "))
+    return "".join(p if p.startswith("`") else p.replace("|", "\\|") for p in parts)
 
 
 def said(text: str) -> str:
@@ -151,7 +152,9 @@ def body(book: Book, name: Public, page: str) -> list[str]:
     if text and (own or not doc):
         out += [f"- `{k}`: {said(v)}" for k, v in text.arguments.items()]
         lines = text.examples or None
-        out += measured(text, lines, name.full)
+        # A program with an object of a class is no measure of its dtypes.
+        tried = None if name.kind == "class" else lines
+        out += measured(text, tried, name.full)
         if lines:
             out.append("**Example.**\n\n" + code(trials.shown(lines), "pycon"))
     return out

@@ -88,7 +88,7 @@ class Schema:
         if method:
             parts = [p for i, p in enumerate(parts) if i not in own[:1]]
         else:
-            parts = [p.replace("self:", "input:", 1) for p in parts]
+            parts = [re.sub("^self:", "input:", p) for p in parts]
         call = f"{name}({', '.join(parts)})"
         if len(call) > 76:
             call = f"{name}(\n    " + ",\n    ".join(parts) + ",\n)"
