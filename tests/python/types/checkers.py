@@ -58,9 +58,14 @@ def lines_with_errors(output: str) -> dict[str, dict[int, str]]:
     return found
 
 
-def mypy(folder: Path, *arguments: str, python: str = sys.executable) -> str:
+def mypy(folder: Path, *arguments: str, python: str | None = None) -> str:
     """The output of mypy, run in a folder over what the arguments name."""
-    command = [environment() / "mypy", "--python-executable", python, *arguments]
+    command = [
+        environment() / "mypy",
+        "--python-executable",
+        python or environment() / "python",
+        *arguments,
+    ]
     command[1:1] = ["--no-error-summary", "--follow-imports", "silent"]
     settings = {**os.environ, "MYPYPATH": str(SOURCES)}
     settings["MYPY_CACHE_DIR"] = str(ROOT / ".cache" / "mypy-types")
@@ -71,12 +76,17 @@ def mypy(folder: Path, *arguments: str, python: str = sys.executable) -> str:
     return run.stdout
 
 
-def pyright(folder: Path, *files: str, python: str = sys.executable) -> str:
+def pyright(folder: Path, *files: str, python: str | None = None) -> str:
     """The output of pyright, as mypy writes it."""
     settings = {"extraPaths": [str(SOURCES)], "typeCheckingMode": "standard"}
     settings["reportMissingImports"] = settings["reportOptionalMemberAccess"] = False
     (folder / "pyrightconfig.json").write_text(json.dumps(settings))
-    command = [environment() / "pyright", "--pythonpath", python, *files]
+    command = [
+        environment() / "pyright",
+        "--pythonpath",
+        python or environment() / "python",
+        *files,
+    ]
     run = subprocess.run(
         [*command, "--outputjson"], cwd=folder, capture_output=True, text=True
     )
