@@ -69,7 +69,8 @@ def _walk(body: list[ast.stmt], source: Source, package: str) -> None:
         elif isinstance(node, ast.ImportFrom):
             _imported(node, source, package)
         elif isinstance(node, ast.If):
-            _walk(node.body + node.orelse, source, package)
+            hidden = ast.unparse(node.test) == "not TYPE_CHECKING"
+            _walk(([] if hidden else node.body) + node.orelse, source, package)
         elif isinstance(node, ast.Try):
             _walk(node.body, source, package)
 
