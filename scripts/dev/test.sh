@@ -62,7 +62,7 @@ ctest_stages() {
 # What folders of Python tests take; others about ten seconds.
 readonly FOLDER_SECONDS='ops=120 core=65 distributed=130 graphs=60 programs=400
 data=50 regressions=50 testing=27 nn=25 jit=35 library=20 onnx=20 sparse=15
-quantization=15 weights=15'
+quantization=15 weights=15 types=180 docs_blocks=40'
 
 # python_tests FOLDER: the test files below it, a line each.
 python_tests() {

@@ -43,10 +43,15 @@ def _profiler_enabled() -> bool:
     return _ranges.recording.events is not None
 
 
-def __getattr__(name: str):
-    if name == "_is_profiler_enabled":
-        return _profiler_enabled()
-    raise no_attribute(__name__, name)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    _is_profiler_enabled: bool
+else:
+
+    def __getattr__(name: str):
+        if name == "_is_profiler_enabled":
+            return _profiler_enabled()
+        raise no_attribute(__name__, name)
 
 
 def _record_function_with_args_enter(name: str, *args) -> _ranges.Handle:

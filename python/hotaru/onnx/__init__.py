@@ -100,5 +100,16 @@ def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> Non
     _symbolics.pop((symbolic_name, opset_version), None)
 
 
-def __getattr__(name: str):
-    return part(__name__, name, _LAZY)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import openvino as openvino
+    from . import runtime as runtime
+    from . import symbolic_helper as symbolic_helper
+    from . import symbolic_opset9 as symbolic_opset9
+    from . import symbolic_opset11 as symbolic_opset11
+    from . import symbolic_opset12 as symbolic_opset12
+    from . import symbolic_opset13 as symbolic_opset13
+else:
+
+    def __getattr__(name: str):
+        return part(__name__, name, _LAZY)

@@ -113,7 +113,12 @@ _C._HookHandle.id = property(id)
 _C._HookHandle._is_hook_handle = True
 
 
-def __getattr__(name: str):
-    if name == "BackwardHook":
-        return globals().setdefault(name, lent(name))
-    raise no_attribute(__name__, name)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._backward_hook import BackwardHook as BackwardHook
+else:
+
+    def __getattr__(name: str):
+        if name == "BackwardHook":
+            return globals().setdefault(name, lent(name))
+        raise no_attribute(__name__, name)

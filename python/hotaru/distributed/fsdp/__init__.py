@@ -69,5 +69,8 @@ class FullyShardedDataParallel(Module):
         )
 
 
-def __getattr__(name: str):
-    raise no_attribute(__name__, name, _ONLY_NAMED)
+TYPE_CHECKING = False
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str):
+        raise no_attribute(__name__, name, _ONLY_NAMED)
