@@ -107,6 +107,7 @@ link_stubs() {
   local file
   find python/hotaru -name '*.pyi' -type l -delete
   while read -r file; do
+    mkdir -p "python/${file%/*}"  # modules that a file makes lie below it
     ln -sfnr "build/python/stubs/$file" "python/$file"
   done < <(cd build/python/stubs && find hotaru -name '*.pyi')
 }
