@@ -69,8 +69,10 @@ def _walk(body: list[ast.stmt], source: Source, package: str) -> None:
         elif isinstance(node, ast.ImportFrom):
             _imported(node, source, package)
         elif isinstance(node, ast.If):
-            hidden = ast.unparse(node.test) == "not TYPE_CHECKING"
-            _walk(([] if hidden else node.body) + node.orelse, source, package)
+            test = ast.unparse(node.test)
+            body = [] if test == "not TYPE_CHECKING" else node.body
+            other = [] if test == "TYPE_CHECKING" else node.orelse
+            _walk(body + other, source, package)
         elif isinstance(node, ast.Try):
             _walk(node.body, source, package)
 
