@@ -182,7 +182,7 @@ def main() -> None:
             platform, arguments.python or list(PYTHONS), pattern, arguments.out
         ):
             size = path.stat().st_size / 1e6
-            print(f"{path.relative_to(Path.cwd())}  {size:.1f} MB", flush=True)
+            print(f"{os.path.relpath(path)}  {size:.1f} MB", flush=True)
     print(f"{time.monotonic() - start:.0f} s")
 
 

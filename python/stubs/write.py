@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import pathlib
 import shutil
@@ -53,7 +54,6 @@ STUBBED = [
     "quantization",
     "special",
     "utils",
-    "utils.cpp_extension",
     "utils.data",
     "version",
 ]
@@ -116,7 +116,8 @@ def _ask(modules: list[str]) -> None:
     for name in (ROOT, *modules):
         module = sys.modules[name]
         for asked in {*dir(module), *getattr(module, "__all__", ())}:
-            getattr(module, asked, None)
+            with contextlib.suppress(ImportError):  # of a library that is not here
+                getattr(module, asked, None)
         _more(name)
 
 
@@ -144,7 +145,6 @@ def _more(name: str) -> dict:
         f"{ROOT}.distributed": package("distributed")._FROM_LATER,
         f"{ROOT}.sparse": TYPES,
         f"{ROOT}.utils": ("ThroughputBenchmark", "set_module", "swap_tensors"),
-        f"{ROOT}.utils.cpp_extension": ("BuildExtension",),
     }
     module = importlib.import_module(name)
     asked = sorted(names.get(name, ()))

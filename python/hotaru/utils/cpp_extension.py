@@ -224,10 +224,20 @@ def _build_class():
 _built = None
 
 
-def __getattr__(name: str):
-    if name == "BuildExtension":
-        return _build_class()
-    raise no_attribute(__name__, name)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from setuptools.command.build_ext import build_ext
+
+    class BuildExtension(build_ext):
+        @classmethod
+        def with_options(cls, **options) -> type[BuildExtension]: ...
+
+else:
+
+    def __getattr__(name: str):
+        if name == "BuildExtension":
+            return _build_class()
+        raise no_attribute(__name__, name)
 
 
 # -- at run time -------------------------------------------------------------
