@@ -59,7 +59,11 @@ def pattern_wheel(library: Path) -> WheelFile:
             *("--no-build-isolation", "--disable-pip-version-check"),
             f"-Cbuild-dir={ROOT / 'build-wheel'}",
             *("-Cinstall.strip=false", *settings, "-w", folder, ROOT),
-            env={**os.environ, "LD_LIBRARY_PATH": str(library / "hotaru")},
+            env={
+                **os.environ,
+                "LD_LIBRARY_PATH": str(library / "hotaru"),
+                "CMAKE_GENERATOR": "Ninja",  # in the same folder the next time, too
+            },
         )
         (made,) = Path(folder).glob("*.whl")
         return WheelFile.read(made)
