@@ -1,9 +1,11 @@
 """Platforms that wheels are made for, and how their binaries are compiled."""
 
+import io
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -157,12 +159,28 @@ def python_headers(platform: Platform, python: Python) -> Path:
     return headers
 
 
+def onnx_texts() -> Path:
+    """Packs the texts of ONNX's operators, with nothing of when and by whom."""
+    path = ROOT / "build-debian" / "onnx_texts.zip"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
+        for text in sorted((ROOT / "hotaru/exchange/onnx/texts").glob("*.py")):
+            entry = zipfile.ZipInfo(f"texts/{text.name}")
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            out.writestr(entry, text.read_bytes())
+    if not path.exists() or path.read_bytes() != packed.getvalue():
+        path.write_bytes(packed.getvalue())
+    return path
+
+
 def build_library(platform: Platform) -> Path:
     """Compiles the library and the command; returns the build's folder."""
     make_link_root(platform)
     folder = platform.folder("library")
     cmake(
         *(folder, *platform.arguments(), "-DHOTARU_PYTHON=OFF"),
+        f"-DHOTARU_ONNX_TEXTS_FROM={onnx_texts()}",
         targets=("hotaru", "hotaru-cli"),
     )
     return folder
