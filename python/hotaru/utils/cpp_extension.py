@@ -226,12 +226,9 @@ _built = None
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from setuptools.command.build_ext import build_ext
+    from typing import Any
 
-    class BuildExtension(build_ext):
-        @classmethod
-        def with_options(cls, **options) -> type[BuildExtension]: ...
-
+    BuildExtension: Any  # a class of setuptools', which need not be there
 else:
 
     def __getattr__(name: str):
