@@ -26,6 +26,7 @@ from platforms import (
     build_extension,
     build_library,
     nanobind_folder,
+    native_platform,
     run,
 )
 from wheel_file import WheelFile
@@ -44,9 +45,8 @@ def source_date() -> int:
 
 def pattern_wheel(library: Path) -> WheelFile:
     """The wheel that pip makes, whose extension loads this library."""
-    native = next(p for p in PLATFORMS.values() if p.is_native)
     arguments = [
-        *native.arguments(),
+        *native_platform().arguments(),
         *("-DHOTARU_CLI=OFF", f"-DHOTARU_FROM={library}"),
         f"-Dnanobind_ROOT={nanobind_folder()}",
     ]
@@ -175,7 +175,7 @@ def main() -> None:
         if name not in PLATFORMS:
             parser.error(f"no platform {name}: there are {', '.join(PLATFORMS)}")
     arguments.out.mkdir(parents=True, exist_ok=True)
-    native = next(p for p in PLATFORMS.values() if p.is_native)
+    native = native_platform()
     pattern = pattern_wheel(build_library(native))
     start = time.monotonic()
     for name in arguments.platform or PLATFORMS:

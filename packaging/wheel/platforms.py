@@ -112,6 +112,11 @@ PLATFORMS = {
 }
 
 
+def native_platform() -> Platform:
+    """The platform whose binaries run here."""
+    return next(p for p in PLATFORMS.values() if p.is_native)
+
+
 def run(*command, **options) -> None:
     """Runs a command that must succeed."""
     subprocess.run([str(word) for word in command], check=True, **options)
@@ -124,11 +129,11 @@ def cmake(folder: Path, *arguments: str, targets: tuple[str, ...]) -> None:
     run("cmake", "--build", folder, "--parallel", jobs, "--target", *targets)
 
 
-def packages(platform: Platform, suite: str, machine: str = "") -> Release:
+def packages(platform: Platform, suite: str) -> Release:
     """Debian's packages for this platform, kept beside the builds."""
     folder = ROOT / "build-debian"
     folder.mkdir(parents=True, exist_ok=True)
-    return Release(suite, machine or platform.debian, folder)
+    return Release(suite, platform.debian, folder)
 
 
 def make_link_root(platform: Platform) -> None:
