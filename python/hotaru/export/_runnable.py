@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .. import nn
 from ..fx import Graph, GraphModule
 from ..fx._codegen import _PyTreeCodeGen
 from ..fx.graph import _PyTreeInfo
@@ -81,8 +80,9 @@ def graph_arguments(args, made: dict):
 def _put(root: Module, spec, tensor) -> None:
     *path, name = spec.target.split(".")
     owner = _child_of(root, path, make=True)
-    if spec.kind is InputKind.PARAMETER and isinstance(tensor, nn.Parameter):
-        owner.register_parameter(name, tensor)
+    if spec.kind is InputKind.PARAMETER:
+        # That of a loaded module is a plain tensor, to which gradients must come.
+        owner._parameters[name] = tensor
         return
     owner.register_buffer(name, tensor, persistent=bool(spec.persistent))
 

@@ -47,7 +47,9 @@ def _assign_attr(value, destination, target: str, source=None) -> None:
     if owner is source:
         return
     is_plain = isinstance(value, Tensor) and not isinstance(value, Parameter)
-    if is_plain:
+    if is_plain and source is not None and name in source._parameters:
+        owner._parameters[name] = value  # a compiled module's, and the same tensor
+    elif is_plain:
         kept = source is None or name not in source._non_persistent_buffers_set
         owner.register_buffer(name, value, persistent=kept)
     else:

@@ -305,3 +305,31 @@ def test_new_fields_are_ignored():
 
     module = torch.export.load(changed("cond", change)).module()
     assert module(torch.ones(2, 4)).shape == (2, 4)
+
+
+def test_a_loaded_script_keeps_its_parameters():
+    """They are plain tensors there, and tied ones stay one."""
+
+    class Tied(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.there = torch.nn.Linear(3, 3)
+            self.back = torch.nn.Linear(3, 3)
+            self.back.weight = self.there.weight
+
+        def forward(self, x):
+            return self.back(self.there(x).relu())
+
+    buffer = io.BytesIO()
+    torch.jit.save(torch.jit.script(Tied()), buffer)
+    buffer.seek(0)
+    script = torch.jit.load(buffer)
+    x = torch.randn(2, 3)
+    module = torch.export.export(script, (x,)).module()
+    assert set(module.state_dict()) == set(script.state_dict())
+    assert len(list(module.parameters())) == 3
+    module(x).sum().backward()
+    assert all(p.grad is not None for p in module.parameters())
+    with torch.no_grad():
+        next(script.parameters()).zero_()
+    torch.testing.assert_close(module(x), script(x))
