@@ -40,7 +40,7 @@ _GRAPHS = {
     "is_current_stream_capturing": "is_current_stream_capturing",
     "make_graphed_callables": "make_graphed_callables",
 }
-_MODULES = {"amp", "graph_annotations", "graphs", "nccl", "nvtx", "profiler"}
+_MODULES = ("amp", "graph_annotations", "graphs", "nccl", "nvtx", "profiler")
 
 __all__ = [
     "AcceleratorError",
