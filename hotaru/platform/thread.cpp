@@ -2,9 +2,12 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 namespace hotaru::platform {
 
@@ -29,6 +32,34 @@ SignalsBlocked::~SignalsBlocked() {
                   reinterpret_cast<const sigset_t*>(before_.data()), nullptr);
 }
 
+#if !defined(__GLIBC__)
+namespace {
+
+/// Asks for stacks of 8 MiB, which glibc gives, where musl gives 128 KiB: a
+/// program of some depth would write beyond. Musl takes no less than before.
+int ask_for_large_stacks() {
+  constexpr size_t kBytes = size_t{8} << 20;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return 0;
+  if (pthread_attr_setstacksize(&attributes, kBytes) == 0) {
+    pthread_setattr_default_np(&attributes);
+  }
+  pthread_attr_destroy(&attributes);
+  return 0;
+}
+
+[[maybe_unused]] const int large_stacks = ask_for_large_stacks();
+
+/// How far the process's first stack may grow. Musl tells how far it has.
+size_t limit_of_first_stack() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0) return 0;
+  return limit.rlim_cur == RLIM_INFINITY ? size_t{8} << 20 : limit.rlim_cur;
+}
+
+}  // namespace
+#endif
+
 StackBounds this_thread_stack() {
   StackBounds out;
   pthread_attr_t attributes;
@@ -38,6 +69,11 @@ StackBounds this_thread_stack() {
   if (pthread_attr_getstack(&attributes, &lowest, &size) == 0) {
     out.lowest = reinterpret_cast<uintptr_t>(lowest);
     out.end = out.lowest + size;
+#if !defined(__GLIBC__)
+    if (thread_id() == getpid()) {
+      out.lowest = out.end - std::max(size, limit_of_first_stack());
+    }
+#endif
   }
   pthread_attr_destroy(&attributes);
   return out;
