@@ -184,6 +184,7 @@ fuzz_stages() {
 environments() {
   (venv .venv-oracle scripts/requirements-oracle.txt) || true
   (venv .venv-programs-ci scripts/requirements-programs-ci.txt --no-deps) || true
+  (venv .venv-docs scripts/requirements-docs.txt) || true
 }
 
 conformance() {
@@ -219,6 +220,15 @@ few_programs_stage() {
       --jobs 1 --subject .venv-programs-ci/bin/python
   else
     leave_out "programs: no package index gives the libraries that they use"
+  fi
+}
+
+# site_stage: the documentation as a site, without a warning or a dead link.
+site_stage() {
+  if (venv .venv-docs scripts/requirements-docs.txt >&2); then
+    stage site 120 step site site
+  else
+    leave_out "site: no package index gives the generator of the documentation"
   fi
 }
 
@@ -301,6 +311,7 @@ every_stage() {
     stage attack 140 pytest_run attack tests/attack
     conformance_stages
     few_programs_stage
+    site_stage
   fi
   if ((soft_gpu)); then
     echo

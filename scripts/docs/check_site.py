@@ -1,9 +1,10 @@
 """Looks for dead links in a built site: files and anchors of them.
 
-    check_site.py FOLDER [--external]
+    check_site.py FOLDER [--external FILE]
 
 Prints each dead link as `page: link` and exits with 1 if there is one. Addresses of
-other sites are not asked for; --external lists them.
+other sites are not asked for, only that each names a host; --external writes them
+into a file, each with a page that has it, for who has a network to ask them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 import sys
 from html import unescape
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 _ADDRESS = re.compile(
     r"""<(?!link|base)\w[^<>]*?\s(?:href|src)=(?:"([^"]*)"|([^\s">]+))"""
@@ -62,23 +63,40 @@ class Site:
                     found.append(f"{name}: {link}")
         return found
 
-    def external(self) -> list[str]:
-        """Addresses of other sites, each once."""
-        return sorted(
-            {k for links in self.links.values() for k in links if k.startswith("http")}
-        )
+    def external(self) -> dict[str, str]:
+        """Addresses of other sites, in order, and the first page that has each."""
+        found: dict[str, str] = {}
+        for name, links in self.links.items():
+            for link in links:
+                if re.match(r"https?:|//", link):
+                    found.setdefault(link, name)
+        return dict(sorted(found.items()))
+
+
+def is_host(link: str) -> bool:
+    """Tells whether an address names a host as the network's names are."""
+    host = urlsplit(link).hostname or ""
+    return " " not in link and bool(re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", host))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--external", action="store_true")
+    parser.add_argument("--external", type=Path, metavar="FILE")
     options = parser.parse_args()
     site = Site(options.folder)
+    external = site.external()
     dead = site.dead()
-    print("\n".join(dead + (site.external() if options.external else [])))
+    dead += [f"{page}: {link}" for link, page in external.items() if not is_host(link)]
+    print("\n".join(dead))
+    if options.external:
+        lines = [f"{link} {page}\n" for link, page in external.items()]
+        options.external.write_text("".join(lines), encoding="utf-8")
     count = sum(map(len, site.links.values()))
-    print(f"{len(site.links)} pages, {count} links, {len(dead)} dead")
+    print(
+        f"{len(site.links)} pages, {count} links, {len(external)} addresses of "
+        f"other sites, {len(dead)} dead"
+    )
     return 1 if dead else 0
 
 

@@ -173,10 +173,18 @@ def test_docstrings_are_plain_text(staging):
 def test_dead_links_are_found(tmp_path):
     (tmp_path / "a.html").write_text(
         '<a href="b.html#here">1</a> <a href="b.html#gone">2</a>'
-        ' <img src="no.png"> <a href="https://host/">3</a>'
+        ' <img src="no.png"> <a href="https://host.org/x">3</a>'
+        ' <a href="https://host/">4</a>'
     )
-    (tmp_path / "b.html").write_text('<h1 id="here">B</h1>')
-    printed = run("check_site.py", tmp_path, rc=1)
+    (tmp_path / "b.html").write_text(
+        '<h1 id="here">B</h1> <a href="https://host.org/x">5</a>'
+    )
+    others = tmp_path / "others.txt"
+    printed = run("check_site.py", tmp_path, "--external", others, rc=1)
     assert printed.splitlines() == [
-        *("a.html: b.html#gone", "a.html: no.png", "2 pages, 4 links, 2 dead")
+        *("a.html: b.html#gone", "a.html: no.png", "a.html: https://host/"),
+        "2 pages, 6 links, 2 addresses of other sites, 3 dead",
+    ]
+    assert sorted(others.read_text().splitlines()) == [
+        *("https://host.org/x a.html", "https://host/ a.html")
     ]
