@@ -226,7 +226,7 @@ few_programs_stage() {
 # site_stage: the documentation as a site, without a warning or a dead link.
 site_stage() {
   if (venv .venv-docs scripts/requirements-docs.txt >&2); then
-    stage site 120 step site site
+    stage site 30 step site site
   else
     leave_out "site: no package index gives the generator of the documentation"
   fi

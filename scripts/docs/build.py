@@ -17,6 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from languages import mark_languages
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from navigation import Navigation
@@ -108,6 +109,7 @@ def main() -> int:
     )
     config.plugins.run_event("startup", command="build", dirty=False)
     build(config)
+    mark_languages(options.site)
     for text in warnings.texts:
         print(f"warning: {text}")
     return 1 if warnings.texts else 0

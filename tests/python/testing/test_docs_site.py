@@ -170,6 +170,20 @@ def test_docstrings_are_plain_text(staging):
     )
 
 
+def test_translations_say_their_language(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    from languages import mark_languages
+
+    page = '<html lang="en" class="no-js"><p lang="en">'
+    for name in ("index.html", "ja/graphs.html", "zh/index.html"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(page)
+    assert mark_languages(tmp_path) == 2
+    assert (tmp_path / "index.html").read_text() == page
+    assert (tmp_path / "ja/graphs.html").read_text() == page.replace("en", "ja", 1)
+    assert (tmp_path / "zh/index.html").read_text() == page.replace("en", "zh-Hans", 1)
+
+
 def test_dead_links_are_found(tmp_path):
     (tmp_path / "a.html").write_text(
         '<a href="b.html#here">1</a> <a href="b.html#gone">2</a>'
