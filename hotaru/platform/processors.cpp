@@ -9,8 +9,9 @@
 
 namespace hotaru::platform {
 
+// CPU_SETSIZE is a number of bits in glibc and of bytes in musl.
 static_assert(sizeof(cpu_set_t) == sizeof(ProcessorSet) &&
-              CPU_SETSIZE == ProcessorSet::kMost);
+              8 * sizeof(cpu_set_t) == ProcessorSet::kMost);
 
 int ProcessorSet::count() const {
   int out = 0;
