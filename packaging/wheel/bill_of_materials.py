@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 
@@ -28,11 +28,22 @@ PARTS = (
     Part("CLI11", "BSD-3-Clause", "libcli11-dev", "headers, in the command"),
     Part("nanobind", "BSD-3-Clause", "", "linked statically, in the extension"),
     Part("robin-map", "MIT", "", "headers, in the extension, by way of nanobind"),
-    Part(
-        *("libstdc++", "GPL-3.0-or-later WITH GCC-exception-3.1", "libstdc++-12-dev"),
-        "the functions that are newer than GCC 8",
-    ),
 )
+
+LIBSTDCXX = Part(
+    *("libstdc++", "GPL-3.0-or-later WITH GCC-exception-3.1", "libstdc++-12-dev"), ""
+)
+
+#: The part of GCC's C++ library in a wheel, by the C library that it is for.
+OF_LIBSTDCXX = {
+    "gnu": "the functions that are newer than GCC 8",
+    "musl": "linked statically, compiled for musl, with libgcc's unwinder",
+}
+
+
+def parts_of(libc: str) -> tuple[Part, ...]:
+    """The parts of a wheel for a C library (gnu, musl)."""
+    return (*PARTS, replace(LIBSTDCXX, of=OF_LIBSTDCXX[libc]))
 
 
 def debian_version(package: str) -> str:
@@ -62,7 +73,9 @@ def _component(part: Part, versions: dict[str, str]) -> dict:
     }
 
 
-def sbom(version: str, versions: dict[str, str], files: dict[str, bytes]) -> bytes:
+def sbom(
+    version: str, libc: str, versions: dict[str, str], files: dict[str, bytes]
+) -> bytes:
     """The list for hotaru `version`: `versions` of parts that are not Debian's,
     and the binaries with their hashes. The same wheel gives the same bytes.
     """
@@ -74,7 +87,7 @@ def sbom(version: str, versions: dict[str, str], files: dict[str, bytes]) -> byt
         }
         for path, data in sorted(files.items())
     ]
-    parts = [_component(part, versions) for part in PARTS]
+    parts = [_component(part, versions) for part in parts_of(libc)]
     named = json.dumps([parts, binaries])
     document = {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -116,7 +129,7 @@ def _robin_map_licence(nanobind: Path) -> bytes:
 def licences(nanobind: Path) -> dict[str, bytes]:
     """The licences of all parts, by the file that they go into."""
     found = {}
-    for part in PARTS:
+    for part in (*PARTS, LIBSTDCXX):
         if part.package:
             text = Path("/usr/share/doc", part.package, "copyright").read_bytes()
         elif part.name == "nanobind":

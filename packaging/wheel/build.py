@@ -74,7 +74,7 @@ def finished(pattern: WheelFile, platform: Platform, python: Python) -> WheelFil
     wheel = WheelFile(dict(pattern.files), set(pattern.executable))
     extension = build_extension(platform, python)
     wheel.remove("hotaru/_C*.so")
-    name = python.extension(platform.machine)
+    name = python.extension(platform)
     wheel.add(name, extension.read_bytes(), executable=True)
     built = platform.folder("library")
     library = (built / "hotaru/libhotaru.so.0").read_bytes()
@@ -83,11 +83,11 @@ def finished(pattern: WheelFile, platform: Platform, python: Python) -> WheelFil
     launcher = (ROOT / "cmake/wheel_command.sh").read_bytes()
     wheel.add(f"{wheel.scripts}/hotaru", launcher, executable=True)
     wheel.set_tags(*python.tags, platform.tag)
-    add_parts(wheel, (name, LIBRARY, COMMAND))
+    add_parts(wheel, platform, (name, LIBRARY, COMMAND))
     return wheel
 
 
-def add_parts(wheel: WheelFile, binaries: tuple[str, ...]) -> None:
+def add_parts(wheel: WheelFile, platform: Platform, binaries: tuple[str, ...]) -> None:
     """Puts the list of parts in, and their licences."""
     nanobind = Path(nanobind_folder()).parent
     versions = {
@@ -97,7 +97,9 @@ def add_parts(wheel: WheelFile, binaries: tuple[str, ...]) -> None:
     own = wheel.dist_info.split("-")[1].removesuffix(".dist-info")
     wheel.add(
         f"{wheel.dist_info}/sboms/hotaru.cdx.json",
-        bill_of_materials.sbom(own, versions, {b: wheel.files[b] for b in binaries}),
+        bill_of_materials.sbom(
+            own, platform.libc, versions, {b: wheel.files[b] for b in binaries}
+        ),
     )
     path = f"{wheel.dist_info}/METADATA"
     metadata = wheel.files[path].decode()

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import link_root
+import musl_root
 
-from debian import Release
+from debian import UBUNTU, Release
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
@@ -20,7 +21,7 @@ HERE = Path(__file__).parent
 @dataclass(frozen=True)
 class Python:
     """A Python that an extension is compiled for: `headers` are of this version,
-    out of a release of Debian. A stable one serves all later Pythons, too.
+    out of a release of Debian or Ubuntu. A stable one serves all later Pythons, too.
     """
 
     version: str
@@ -34,10 +35,11 @@ class Python:
         number = f"cp{self.version.replace('.', '')}"
         return number, "abi3" if self.is_stable else number
 
-    def extension(self, machine: str) -> str:
+    def extension(self, platform: "Platform") -> str:
         """The extension's path in a wheel."""
+        system = f"{platform.machine}-linux-{platform.libc}"
         number = self.version.replace(".", "")
-        kind = "abi3" if self.is_stable else f"cpython-{number}-{machine}-linux-gnu"
+        kind = "abi3" if self.is_stable else f"cpython-{number}-{system}"
         return f"hotaru/_C.{kind}.so"
 
 
@@ -47,6 +49,7 @@ class Python:
 PYTHONS = {
     python.version: python
     for python in (
+        Python("3.10", "3.10", "jammy"),
         Python("3.11", "3.11", "bookworm"),
         Python("3.12", "3.13", "trixie", is_stable=True),
         Python("3.13", "3.13", "trixie"),
@@ -68,12 +71,13 @@ HEADERS = ("hwy", "rapidjson", "protozero", "nlohmann", "CLI", "zlib.h", "zconf.
 
 @dataclass(frozen=True)
 class Platform:
-    """A machine and a C library; `name` is what the command line says."""
+    """A machine and a C library (gnu, musl); `name` is what the command line says."""
 
     name: str
     machine: str
     debian: str
     tag: str
+    libc: str = "gnu"
 
     def folder(self, part: str) -> Path:
         """A build's folder, beside build/: so the compiler's cache, which goes by
@@ -89,7 +93,12 @@ class Platform:
     @property
     def is_native(self) -> bool:
         """Tells whether what is built runs here."""
-        return self.machine == os.uname().machine
+        return self.machine == os.uname().machine and self.libc == "gnu"
+
+    @property
+    def toolchain(self) -> str:
+        """The file that tells CMake how to compile for it."""
+        return "musllinux.cmake" if self.libc == "musl" else "manylinux.cmake"
 
     def arguments(self) -> list[str]:
         """CMake's arguments of any build for this platform."""
@@ -97,7 +106,7 @@ class Platform:
         return [
             *SWITCHES,
             f"-DHOTARU_UNITS={units}",
-            f"-DCMAKE_TOOLCHAIN_FILE={HERE / 'manylinux.cmake'}",
+            f"-DCMAKE_TOOLCHAIN_FILE={HERE / self.toolchain}",
             f"-DHOTARU_MACHINE={self.machine}",
             f"-DHOTARU_LINK_ROOT={self.link_root}",
         ]
@@ -108,6 +117,9 @@ PLATFORMS = {
     for platform in (
         Platform(*("manylinux-x86_64", "x86_64", "amd64"), "manylinux_2_28_x86_64"),
         Platform(*("manylinux-aarch64", "aarch64", "arm64"), "manylinux_2_28_aarch64"),
+        Platform(
+            *("musllinux-x86_64", "x86_64", "amd64", "musllinux_1_2_x86_64", "musl")
+        ),
     )
 }
 
@@ -130,10 +142,17 @@ def cmake(folder: Path, *arguments: str, targets: tuple[str, ...]) -> None:
 
 
 def packages(platform: Platform, suite: str) -> Release:
-    """Debian's packages for this platform, kept beside the builds."""
+    """A release's packages for this platform, kept beside the builds. Ubuntu's
+    mirror has this machine's alone, of which only headers are asked for.
+    """
     folder = ROOT / "build-debian"
     folder.mkdir(parents=True, exist_ok=True)
-    return Release(suite, platform.debian, folder)
+    return Release(suite, "amd64" if suite in UBUNTU else platform.debian, folder)
+
+
+def gcc_version() -> str:
+    """The first number of this machine's GCC."""
+    return subprocess.check_output(["g++", "-dumpversion"], text=True).strip()
 
 
 def make_link_root(platform: Platform) -> None:
@@ -145,6 +164,15 @@ def make_link_root(platform: Platform) -> None:
         (include / name).unlink(missing_ok=True)
         (include / name).symlink_to(Path("/usr/include") / name)
     if (root / "libz.a").exists():
+        return
+    if platform.libc == "musl":
+        (gcc,) = (
+            packages(platform, "bookworm")
+            .unpack(f"gcc-{gcc_version()}-source")
+            .glob("usr/src/*/gcc-*.tar.xz")
+        )
+        zlib = packages(platform, "bookworm").source("zlib")
+        musl_root.make(platform.machine, root, gcc, zlib)
         return
     compiler = "g++" if platform.is_native else f"{platform.machine}-linux-gnu-g++"
     link_root.make(platform.machine, root, compiler=compiler)

@@ -5,6 +5,9 @@ tried there: `pip install` from the folder of wheels alone, an import, README's
 first example, the command, and a part of the tests.
 
     python packaging/wheel/try_wheels.py dist [SYSTEM...] [--tests EVERY]
+        [--rooms core,nn]
+
+`debootstrap` and `busybox-static` are Debian's packages of these names.
 """
 
 import argparse
@@ -15,36 +18,11 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from systems import SYSTEMS, System, bare_system, run
+
 ROOT = Path(__file__).resolve().parents[2]
-MIRROR = "http://deb.debian.org/debian"
-
-
-@dataclass(frozen=True)
-class System:
-    """A release of Debian, and the Python of it that is tried."""
-
-    suite: str
-    python: str
-
-    @property
-    def name(self) -> str:
-        """The name on the command line and in the table."""
-        return f"{self.suite}-{self.python}"
-
-
-SYSTEMS = {
-    system.name: system
-    for system in (
-        System("bookworm", "3.11"),
-        System("trixie", "3.13"),
-        System("sid", "3.13"),
-        System("sid", "3.14"),
-        System("sid", "3.15"),
-    )
-}
 
 #: README's first example. Prints 1 where the numbers are right.
 EXAMPLE = """
@@ -60,32 +38,6 @@ import hotaru, pathlib
 files = pathlib.Path(hotaru.__path__[0]).rglob("*")
 print(sum(f.stat().st_size for f in files if f.is_file() and f.suffix != ".pyc"))
 """
-
-
-def run(*command, **options) -> str:
-    """Standard output of a command that must succeed."""
-    done = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, **options
-    )
-    if done.returncode:
-        last = "\n".join((done.stdout + done.stderr).splitlines()[-20:])
-        raise SystemExit(f"{command}\n{last}")
-    return done.stdout
-
-
-def bare_system(system: System, folder: Path) -> Path:
-    """A folder with the system, Python and its venv, and nothing else."""
-    root = folder / system.name
-    if not (root / ".made").exists():
-        shutil.rmtree(root, ignore_errors=True)
-        run("debootstrap", "--variant=minbase", system.suite, root, MIRROR)
-        shutil.copy("/etc/resolv.conf", root / "etc")
-        install = ("apt-get", "-qq", "-y", "--no-install-recommends", "install")
-        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        package = f"python{system.python}-venv"
-        run("chroot", root, *install, package, env=environment)
-        (root / ".made").touch()
-    return root
 
 
 @contextmanager
@@ -107,11 +59,18 @@ def entered(root: Path):
 
 def fetch_packages(system: System, folder: Path) -> None:
     """Puts what the tests import into a folder, of the index's wheels alone."""
-    for package in ("numpy", "pytest", "hypothesis"):
+    kind = "musllinux_1_2" if system.suite == "musl" else "manylinux_2_28"
+    older = [kind, *(["manylinux_2_17", "manylinux2014"] if "many" in kind else [])]
+    platforms = [f"{name}_x86_64" for name in older]
+    # The last three are pytest's on Python 3.10, which pip here does not know;
+    # setuptools was part of environments until 3.12.
+    wanted = ("numpy", "pytest", "hypothesis", "setuptools")
+    for package in (*wanted, *("exceptiongroup", "tomli", "typing_extensions")):
         subprocess.run(
             [
                 *(sys.executable, "-m", "pip", "download", "--quiet"),
                 *("--only-binary=:all:", "--python-version", system.python),
+                *(f"--platform={platform}" for platform in platforms),
                 *("--dest", str(folder), package),
             ],
             check=False,  # a Python may be newer than a package's wheels
@@ -126,11 +85,15 @@ def seconds(work) -> float:
     return time.monotonic() - start
 
 
-def try_tests(inside, root: Path, every: int) -> str:
-    """Runs each EVERY-th test file there; returns pytest's last line."""
+def try_tests(root: Path, every: int, rooms: list[str]) -> str:
+    """Runs each EVERY-th test file of these folders there, or of all; returns
+    pytest's last line.
+    """
     shutil.copytree(ROOT / "tests", root / "try/tests", dirs_exist_ok=True)
     shutil.copy(ROOT / "pyproject.toml", root / "try")
-    files = sorted((root / "try/tests/python").rglob("test_*.py"))[::every]
+    tests = root / "try/tests/python"
+    folders = [tests / room for room in rooms] or [tests]
+    files = sorted(f for folder in folders for f in folder.rglob("test_*.py"))[::every]
     names = [path.relative_to(root / "try") for path in files]
     done = subprocess.run(
         [
@@ -146,7 +109,9 @@ def try_tests(inside, root: Path, every: int) -> str:
     return done.stdout.strip().splitlines()[-1]
 
 
-def try_system(system: System, wheels: Path, folder: Path, every: int) -> dict:
+def try_system(
+    system: System, wheels: Path, folder: Path, every: int, rooms: list[str]
+) -> dict:
     """Installs and uses the wheel there; returns what was measured."""
     root = bare_system(system, folder)
     place = root / "try"
@@ -159,7 +124,7 @@ def try_system(system: System, wheels: Path, folder: Path, every: int) -> dict:
     (place / "example.py").write_text(EXAMPLE)
     with entered(root) as inside:
         python = "/try/venv/bin/python"
-        inside(f"/usr/bin/python{system.python}", "-m", "venv", "/try/venv")
+        inside(system.executable, "-m", "venv", "/try/venv")
         install = (python, "-m", "pip", "install", "--no-index", "--find-links")
         took = seconds(lambda: inside(*install, "/try/wheels", "hotaru"))
         size = int(inside(python, "-c", MEASURE))
@@ -170,7 +135,7 @@ def try_system(system: System, wheels: Path, folder: Path, every: int) -> dict:
             fetch_packages(system, place / "packages")
             found = {p.name.split("-")[0] for p in (place / "packages").glob("*.whl")}
             inside(*install, "/try/packages", *sorted(found))
-            tests = try_tests(inside, root, every)
+            tests = try_tests(root, every, rooms)
     return {
         "system": system.name,
         "seconds": round(took, 1),
@@ -188,11 +153,13 @@ def main() -> None:
     parser.add_argument("systems", nargs="*", default=list(SYSTEMS))
     parser.add_argument("--folder", type=Path, default=ROOT / ".cache/systems")
     parser.add_argument("--tests", type=int, default=0, help="each EVERY-th file")
+    parser.add_argument("--rooms", default="", help="folders of tests; all of them")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     for name in arguments.systems:
         found = try_system(
-            SYSTEMS[name], arguments.wheels, arguments.folder, arguments.tests
+            *(SYSTEMS[name], arguments.wheels, arguments.folder.resolve()),
+            *(arguments.tests, [r for r in arguments.rooms.split(",") if r]),
         )
         print(json.dumps(found), flush=True)
 

@@ -12,6 +12,7 @@ import pytest
 PACKAGING = Path(__file__).parents[3] / "packaging"
 sys.path[:0] = [str(PACKAGING), str(PACKAGING / "wheel")]
 
+import bill_of_materials  # noqa: E402
 import release  # noqa: E402
 from wheel_file import WheelFile  # noqa: E402
 
@@ -63,6 +64,16 @@ def test_reading_gives_what_was_written(tmp_path):
     assert (read.files, read.executable) == (wheel.files, wheel.executable)
     read.remove("thing/*.py")
     assert "thing/__init__.py" not in read.files
+
+
+@pytest.mark.parametrize("libc", ["gnu", "musl"])
+def test_the_bill_lists_each_part_once(libc):
+    """Each has a licence; a wheel for musl holds GCC's C++ library whole."""
+    parts = bill_of_materials.parts_of(libc)
+    assert len({part.name for part in parts}) == len(parts)
+    assert all(part.licence and part.of for part in parts)
+    (library,) = (part for part in parts if part.name == "libstdc++")
+    assert ("linked statically" in library.of) == (libc == "musl")
 
 
 @pytest.mark.parametrize(
