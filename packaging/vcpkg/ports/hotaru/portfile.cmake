@@ -20,10 +20,12 @@ vcpkg_cmake_configure(
     -DHOTARU_SIMD=all
     "-DPKG_CONFIG_EXECUTABLE=${PKGCONFIG}")
 vcpkg_cmake_install()
-vcpkg_cmake_config_fixup(PACKAGE_NAME hotaru CONFIG_PATH lib/cmake/hotaru
-  DO_NOT_DELETE_PARENT_CONFIG_PATH)
-if("libtorch" IN_LIST FEATURES)
+if("libtorch" IN_LIST FEATURES)  # both lie below one folder, which goes last
+  vcpkg_cmake_config_fixup(PACKAGE_NAME hotaru CONFIG_PATH lib/cmake/hotaru
+    DO_NOT_DELETE_PARENT_CONFIG_PATH)
   vcpkg_cmake_config_fixup(PACKAGE_NAME Torch CONFIG_PATH lib/cmake/Torch)
+else()
+  vcpkg_cmake_config_fixup(PACKAGE_NAME hotaru CONFIG_PATH lib/cmake/hotaru)
 endif()
 vcpkg_fixup_pkgconfig()
 file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/debug/include")
