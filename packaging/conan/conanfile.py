@@ -1,10 +1,11 @@
 """Conan 2 recipe: hotaru's library, headers and command, without Python.
 
-    conan create packaging/conan --build=missing
+    conan create packaging/conan -s compiler.cppstd=20
 
 takes the sources of the checkout that the recipe lies in. Highway, RapidJSON and
 the other headers come from the system's packages, as ConanCenter's Highway
-has other flags: `-c tools.system.package_manager:mode=install` installs them.
+has other flags: `-c tools.system.package_manager:mode=install` installs them. The
+profile that Conan detects has C++17, which the recipe refuses.
 """
 
 from pathlib import Path
