@@ -163,7 +163,7 @@ def musl_system(root: Path, folder: Path) -> None:
     shutil.rmtree(root, ignore_errors=True)
     for name in ("bin", "lib", "tmp", "dev", "proc", "etc", "usr/bin"):
         (root / name).mkdir(parents=True)
-    # Of musl 1.2.5, as NumPy's wheel for 1.2 crashes in the loader of 1.2.3.
+    # Musl 1.2.5: NumPy's wheel for 1.2 crashes in the loader of 1.2.3.
     debian = Release("trixie", "amd64", folder)
     (loader,) = debian.unpack("musl").glob("usr/lib/x86_64-linux-musl/libc.so")
     shutil.copy(loader, root / "lib/ld-musl-x86_64.so.1")
