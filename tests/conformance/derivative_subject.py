@@ -32,12 +32,17 @@ _FACTORS = (
     "qr",
     "svd",
 )
+# At singular matrices these have no derivative: what either side gives is divided
+# by the rounding of its own factors, which is 0 on one machine and not on another.
+_REGULAR = {"linalg.slogdet", "logdet", "linalg.solve", "linalg.solve_ex"}
 # Which of equal elements these take is not said.
 _CHOOSING = ("kthvalue", "topk")
 
 
 def undefined(entry: str, point: str) -> bool:
     """True if there is no derivative to compare with."""
+    if entry in _REGULAR and point in ("zeros", "ties", "singular"):
+        return True
     if point in ("as_it_is", "two_zeros"):
         return entry.startswith(_FACTORS) and point == "two_zeros"
     return entry.startswith((*_FACTORS, *_CHOOSING))
