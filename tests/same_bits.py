@@ -41,8 +41,10 @@ def digest(torch, result) -> str:
     return repr(result)
 
 
-def gradients(torch, statement: str, names: dict) -> list:
-    """The gradients of what a statement names, by the sum of its results."""
+def gradients(torch, statement: str, names: dict, start=None) -> list:
+    """The gradients of what a statement names, by the sum of its results; `start`
+    gives those of the results in place of ones.
+    """
     leaves = {
         name: value.clone().requires_grad_()
         for name, value in names.items()
@@ -60,7 +62,7 @@ def gradients(torch, statement: str, names: dict) -> list:
     ]
     if not ends or not leaves:
         return []
-    given = [torch.ones_like(y) for y in ends]
+    given = [(start or torch.ones_like)(y) for y in ends]
     found = torch.autograd.grad(ends, list(leaves.values()), given, allow_unused=True)
     return [g for g in found if g is not None]
 
