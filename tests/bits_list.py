@@ -1,4 +1,6 @@
-"""What tests/compare_bits.py computes beside bench/sweep_list.py, and its inputs."""
+"""Statements that tests/compare_bits.py computes beside bench/sweep_list.py, and their
+inputs.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +104,7 @@ def exact(shape, dtype: torch.dtype) -> torch.Tensor:
     """
     if not dtype.is_floating_point:
         return torch.randint(-24, 25, tuple(shape)).to(dtype)
-    # Of 52 bits, the next type's rounding makes the rest.
+    # They have 52 bits; the rounding to the type makes the rest.
     drawn = sum(torch.randint(-(2**50), 2**50, tuple(shape)) for _ in range(3))
     return (drawn.double() * 2.0**-50).to(dtype)
 

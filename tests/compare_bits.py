@@ -227,7 +227,7 @@ def distance(one: list, other: list) -> Distance:
 
 @dataclass
 class Family:
-    """What is counted for a type and a family of statements."""
+    """Counts of a type and a family of statements."""
 
     statements: int = 0
     differing: dict[str, Distance] = field(default_factory=dict)
