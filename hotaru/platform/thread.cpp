@@ -35,13 +35,14 @@ SignalsBlocked::~SignalsBlocked() {
 #if !defined(__GLIBC__)
 namespace {
 
-/// Asks for stacks of 8 MiB, which glibc gives, where musl gives 128 KiB: a
-/// program of some depth would write beyond. Musl takes no less than before.
+constexpr size_t kLargeStack = size_t{8} << 20;  // what glibc gives
+
+/// Asks for large stacks where musl gives 128 KiB: a program of some depth
+/// would write beyond. Musl takes no less than before.
 int ask_for_large_stacks() {
-  constexpr size_t kBytes = size_t{8} << 20;
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return 0;
-  if (pthread_attr_setstacksize(&attributes, kBytes) == 0) {
+  if (pthread_attr_setstacksize(&attributes, kLargeStack) == 0) {
     pthread_setattr_default_np(&attributes);
   }
   pthread_attr_destroy(&attributes);
@@ -54,7 +55,7 @@ int ask_for_large_stacks() {
 size_t limit_of_first_stack() {
   rlimit limit{};
   if (getrlimit(RLIMIT_STACK, &limit) != 0) return 0;
-  return limit.rlim_cur == RLIM_INFINITY ? size_t{8} << 20 : limit.rlim_cur;
+  return limit.rlim_cur == RLIM_INFINITY ? kLargeStack : limit.rlim_cur;
 }
 
 }  // namespace

@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -30,10 +30,6 @@ PARTS = (
     Part("robin-map", "MIT", "", "headers, in the extension, by way of nanobind"),
 )
 
-LIBSTDCXX = Part(
-    *("libstdc++", "GPL-3.0-or-later WITH GCC-exception-3.1", "libstdc++-12-dev"), ""
-)
-
 #: The part of GCC's C++ library in a wheel, by the C library that it is for.
 OF_LIBSTDCXX = {
     "gnu": "the functions that are newer than GCC 8",
@@ -43,7 +39,9 @@ OF_LIBSTDCXX = {
 
 def parts_of(libc: str) -> tuple[Part, ...]:
     """The parts of a wheel for a C library (gnu, musl)."""
-    return (*PARTS, replace(LIBSTDCXX, of=OF_LIBSTDCXX[libc]))
+    licence = "GPL-3.0-or-later WITH GCC-exception-3.1"
+    library = Part("libstdc++", licence, "libstdc++-12-dev", OF_LIBSTDCXX[libc])
+    return (*PARTS, library)
 
 
 def debian_version(package: str) -> str:
@@ -129,7 +127,7 @@ def _robin_map_licence(nanobind: Path) -> bytes:
 def licences(nanobind: Path) -> dict[str, bytes]:
     """The licences of all parts, by the file that they go into."""
     found = {}
-    for part in (*PARTS, LIBSTDCXX):
+    for part in parts_of("gnu"):  # the same ones for musl
         if part.package:
             text = Path("/usr/share/doc", part.package, "copyright").read_bytes()
         elif part.name == "nanobind":

@@ -19,6 +19,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from commands import relink
 from elftools.elf.elffile import ELFFile
 
 HERE = Path(__file__).parent
@@ -71,9 +72,7 @@ def glibc(machine: str, version: str, folder: Path) -> None:
     loader = folder / LOADERS[machine]
     (folder / "libld.so.2").rename(loader)
     for name, library in GLIBC.items():
-        link = folder / f"lib{name}.so"
-        link.unlink(missing_ok=True)
-        link.symlink_to(library)
+        relink(folder / f"lib{name}.so", library)
     (folder / "libc.so").write_text(
         f"GROUP ( {folder}/libc.so.6 {folder}/libnewer_glibc.a "
         f"{folder}/libc_nonshared.a AS_NEEDED ( {loader} ) )\n"

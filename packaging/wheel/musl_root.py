@@ -9,37 +9,21 @@ has GCC's own, compiled from the source of this GCC:
 - `libc.so`: musl under the name that wheels may ask for.
 """
 
-import os
-import subprocess
 from pathlib import Path
+
+from commands import jobs, relink, run
 
 HERE = Path(__file__).parent
 
 #: Parts of GCC's source that its C++ library is compiled from.
 PARTS = (
-    "libstdc++-v3",
-    "libgcc",
-    "include",
-    "config",
-    "libiberty",
-    "gcc/BASE-VER",
-    "gcc/DATESTAMP",
+    "libstdc++-v3 libgcc include config libiberty gcc/BASE-VER gcc/DATESTAMP config*"
+    " install-sh mkinstalldirs ltmain.sh lt* missing"
 )
-PARTS += ("config*", "install-sh", "mkinstalldirs", "ltmain.sh", "lt*", "missing")
 
 #: Sources of zlib that are its library.
 ZLIB = "adler32 compress crc32 deflate infback inffast inflate inftrees trees uncompr"
 FLAGS = ("-O2", "-fPIC")
-
-
-def run(*command, **options) -> str:
-    """Standard output of a command that must succeed."""
-    words = [str(word) for word in command]
-    done = subprocess.run(words, text=True, capture_output=True, **options)
-    if done.returncode:
-        last = "\n".join((done.stdout + done.stderr).splitlines()[-20:])
-        raise SystemExit(f"{' '.join(words)}\n{last}")
-    return done.stdout
 
 
 def compiler(machine: str, name: str) -> list[str]:
@@ -55,8 +39,7 @@ def link_kernel_headers(machine: str, folder: Path) -> None:
         ("asm", f"/usr/include/{machine}-linux-gnu/asm"),
         ("asm-generic", "/usr/include/asm-generic"),
     ):
-        (folder / name).unlink(missing_ok=True)
-        (folder / name).symlink_to(place)
+        relink(folder / name, place)
 
 
 def libstdcxx(machine: str, archive: Path, folder: Path) -> None:
@@ -64,7 +47,7 @@ def libstdcxx(machine: str, archive: Path, folder: Path) -> None:
     source, build, prefix = folder / "gcc", folder / "gcc-build", folder / "gcc-made"
     for made in (source, build):
         made.mkdir(parents=True, exist_ok=True)
-    wanted = [f"*/{part}" for part in PARTS]
+    wanted = [f"*/{part}" for part in PARTS.split()]
     run(
         *("tar", "xf", archive, "-C", source, "--strip-components=1"),
         *("--wildcards", "--no-wildcards-match-slash", *wanted),
@@ -86,15 +69,14 @@ def libstdcxx(machine: str, archive: Path, folder: Path) -> None:
         *("NM=nm", "AS=as", "LD=ld"),
         cwd=build,
     )
-    jobs = os.environ.get("JOBS", str(os.cpu_count()))
-    run("make", f"-j{jobs}", "install", "MAKEINFO=true", cwd=build)
+    run("make", f"-j{jobs()}", "install", "MAKEINFO=true", cwd=build)
     (headers,) = (prefix / "include/c++").iterdir()
     run("cp", "-r", headers, folder / "c++")
     run("cp", prefix / "lib/libstdc++.a", folder)
 
 
 def zlib(machine: str, source: Path, folder: Path) -> None:
-    """Compiles zlib's library; programs read and write gz files without it."""
+    """Compiles zlib's library, without the functions for files."""
     objects = []
     for name in (*ZLIB.split(), "zutil"):
         objects.append(folder / f"{name}.o")

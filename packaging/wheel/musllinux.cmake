@@ -9,7 +9,6 @@ set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES HOTARU_MACHINE HOTARU_LINK_ROOT)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR ${HOTARU_MACHINE})
 set(CMAKE_CXX_COMPILER g++)
-# Its programs do not run here either way.
 set(musl /usr/lib/${HOTARU_MACHINE}-linux-musl)
 execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=include
   OUTPUT_VARIABLE own OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -30,7 +29,7 @@ set(CMAKE_DISABLE_FIND_PACKAGE_TBB ON)
 
 # The specs leave out the table by which exceptions find their way.
 set(link "-specs=${musl}/musl-gcc.specs -B${HOTARU_LINK_ROOT} -L${HOTARU_LINK_ROOT}")
-string(APPEND link " -Wl,--exclude-libs,ALL,-s,--eh-frame-hdr,--hash-style=gnu,--gc-sections")
+string(APPEND link " -Wl,--exclude-libs,ALL,-s,--eh-frame-hdr,--hash-style=gnu")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "${link} -Wl,--no-undefined")
 set(CMAKE_MODULE_LINKER_FLAGS_INIT ${link})
 set(CMAKE_EXE_LINKER_FLAGS_INIT

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import link_root
 import musl_root
+from commands import jobs, relink
 
 from debian import UBUNTU, Release
 
@@ -136,9 +137,8 @@ def run(*command, **options) -> None:
 
 def cmake(folder: Path, *arguments: str, targets: tuple[str, ...]) -> None:
     """Configures a build folder, and compiles targets of it."""
-    jobs = os.environ.get("JOBS", str(os.cpu_count()))
     run("cmake", "-S", ROOT, "-B", folder, *arguments, stdout=subprocess.DEVNULL)
-    run("cmake", "--build", folder, "--parallel", jobs, "--target", *targets)
+    run("cmake", "--build", folder, "--parallel", jobs(), "--target", *targets)
 
 
 def packages(platform: Platform, suite: str) -> Release:
@@ -161,8 +161,7 @@ def make_link_root(platform: Platform) -> None:
     include = root / "include"
     include.mkdir(parents=True, exist_ok=True)
     for name in HEADERS:
-        (include / name).unlink(missing_ok=True)
-        (include / name).symlink_to(Path("/usr/include") / name)
+        relink(include / name, Path("/usr/include") / name)
     if (root / "libz.a").exists():
         return
     if platform.libc == "musl":

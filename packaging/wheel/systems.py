@@ -9,11 +9,11 @@ there of a libc than a container of Alpine's has.
 
 import os
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import musl_root
+from commands import jobs, run
 
 from debian import UBUNTU, Release, keys_and_mirror
 
@@ -22,9 +22,9 @@ SOURCES = {"3.11": "bookworm", "3.13": "trixie"}
 PREFIX = "/opt/python"
 
 #: GCC for musl; Python's configure asks it for the name of the system.
-COMPILER = """#!/bin/sh
+COMPILER = f"""#!/bin/sh
 [ "$1" = --print-multiarch ] && exec echo x86_64-linux-musl
-exec gcc -specs /usr/lib/x86_64-linux-musl/musl-gcc.specs "$@"
+exec {" ".join(musl_root.compiler("x86_64", "gcc"))} "$@"
 """
 
 
@@ -63,23 +63,13 @@ SYSTEMS = {
 }
 
 
-def run(*command, **options) -> str:
-    """Standard output of a command that must succeed."""
-    done = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, **options
-    )
-    if done.returncode:
-        last = "\n".join((done.stdout + done.stderr).splitlines()[-20:])
-        raise SystemExit(f"{command}\n{last}")
-    return done.stdout
-
-
 def bootstrap(suite: str, root: Path, *packages: str) -> None:
     """Makes a release's smallest system with some packages."""
     shutil.rmtree(root, ignore_errors=True)
     keys, mirror = keys_and_mirror(suite, root.parent)
     components = "main,universe" if suite in UBUNTU else "main"
     scripts = Path("/usr/share/debootstrap/scripts")
+    # Ubuntu's releases are all made by the script of one.
     script = scripts / (suite if (scripts / suite).exists() else "gutsy")
     run(
         *("debootstrap", "--variant=minbase", f"--keyring={keys}"),
@@ -112,10 +102,9 @@ def built_there(system: System, root: Path, folder: Path) -> None:
     source = workshop / f"source-{system.python}"
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(python_source(system.python, folder), source)
-    jobs = os.environ.get("JOBS", str(os.cpu_count()))
     script = (
         f"cd /{source.name} && ./configure --prefix={PREFIX} --disable-test-modules"
-        f" && make -j{jobs} && make install"
+        f" && make -j{jobs()} && make install"
     )
     run("chroot", workshop, "sh", "-c", script)
     shutil.copytree(workshop / PREFIX[1:], root / PREFIX[1:], symlinks=True)
@@ -137,7 +126,6 @@ def built_for_musl(system: System, root: Path, folder: Path) -> None:
         "LDFLAGS": f"-L{library}",
         "PKG_CONFIG": "/bin/false",
     }
-    jobs = os.environ.get("JOBS", str(os.cpu_count()))
     own = Release("bookworm", "amd64", folder)
     for name, switches in (
         ("zlib", ["--static"]),
@@ -148,13 +136,13 @@ def built_for_musl(system: System, root: Path, folder: Path) -> None:
         shutil.copytree(own.source(name), source)
         options = {"cwd": source, "env": environment}
         run("./configure", f"--prefix={made}", *switches, **options)
-        run("make", f"-j{jobs}", "install", **options)
+        run("make", f"-j{jobs()}", "install", **options)
     source = folder / f"musl-python{system.python}"
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(python_source(system.python, folder), source)
     options = {"cwd": source, "env": environment}
     run("./configure", f"--prefix={PREFIX}", "--disable-test-modules", **options)
-    run("make", f"-j{jobs}", **options)
+    run("make", f"-j{jobs()}", **options)
     run("make", "install", f"DESTDIR={root}", **options)
 
 

@@ -20,7 +20,8 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from systems import SYSTEMS, System, bare_system, run
+from commands import run
+from systems import SYSTEMS, System, bare_system
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -59,9 +60,9 @@ def entered(root: Path):
 
 def fetch_packages(system: System, folder: Path) -> None:
     """Puts what the tests import into a folder, of the index's wheels alone."""
-    kind = "musllinux_1_2" if system.suite == "musl" else "manylinux_2_28"
-    older = [kind, *(["manylinux_2_17", "manylinux2014"] if "many" in kind else [])]
-    platforms = [f"{name}_x86_64" for name in older]
+    tags = ["manylinux_2_28", "manylinux_2_17", "manylinux2014"]
+    if system.suite == "musl":
+        tags = ["musllinux_1_2"]
     # The last three are pytest's on Python 3.10, which pip here does not know;
     # setuptools was part of environments until 3.12.
     wanted = ("numpy", "pytest", "hypothesis", "setuptools")
@@ -70,7 +71,7 @@ def fetch_packages(system: System, folder: Path) -> None:
             [
                 *(sys.executable, "-m", "pip", "download", "--quiet"),
                 *("--only-binary=:all:", "--python-version", system.python),
-                *(f"--platform={platform}" for platform in platforms),
+                *(f"--platform={tag}_x86_64" for tag in tags),
                 *("--dest", str(folder), package),
             ],
             check=False,  # a Python may be newer than a package's wheels
