@@ -56,8 +56,9 @@ def libstdcxx(machine: str, archive: Path, folder: Path) -> None:
     (folder / "libgcc").mkdir(exist_ok=True)
     threads = (source / "libgcc/gthr-posix.h").read_bytes()
     (folder / "libgcc/gthr-default.h").write_bytes(threads)
-    # Debug information would hold the paths of this machine.
-    flags = " ".join((*FLAGS, "-DGTHREAD_USE_WEAK=0"))
+    # Assertions hold the paths of sources, which are this machine's.
+    own = f"-ffile-prefix-map={source}=gcc"
+    flags = " ".join((*FLAGS, "-DGTHREAD_USE_WEAK=0", own))
     run(
         source / "libstdc++-v3/configure",
         *(f"--build={machine}-linux-gnu", f"--host={machine}-linux-musl"),
